@@ -14,7 +14,6 @@
 struct answered {
 	struct chart *requests; /* NULL: not seen */
 	bool sure;		/* it is no guess */
-	bool likely;		/* not sure yet, but it fits only these: that it came is known, what it says is not judged */
 };
 
 /* Whether other responses answer these requests for certain. */
@@ -74,7 +73,7 @@ static struct answered one_of_several(struct doctor *d, struct chart *response, 
 	struct chart *fit = response->answers_votes < VOTES ? only_fit(d, path, response, p) : NULL;
 
 	vote(response, fit);
-	return (struct answered){ response->answers ?: path->requests, response->answers_votes == VOTES, fit };
+	return (struct answered){ response->answers ?: path->requests, response->answers_votes == VOTES };
 }
 
 /*
@@ -151,7 +150,7 @@ static enum nak_place place_of(const struct chart *c, __u32 psn)
 	const struct twice_seen *before = neighbour(t, psn, PSN_MASK), *behind = neighbour(t, psn, 1);
 
 	/* a receiver may ask several times, and go on with that while the packet comes */
-	if (is_missing(c, psn) || (c->loss.wanted == psn && (c->loss.wants || c->loss.came)))
+	if (is_missing(c, psn) || twice_left_out(t, psn) || (c->loss.wanted == psn && (c->loss.wants || c->loss.came)))
 		return NAK_MISSING;
 	if (!chart_is_complete(c) || (last->psn && psn_distance(psn, last->psn - 1) > 0))
 		return NAK_UNKNOWN; /* not shown, or forgotten */
@@ -207,11 +206,12 @@ static enum loss_call refuse_psn(struct chart *requests, const struct doctor_pac
 		return CALL_RNR;
 	if (is_older(requests, psn, taken->stream->last_seen))
 		return requests->loss.again_by ?: CALL_OTHER;
-	if (place == NAK_MISSING) {
-		if (within && !came)
-			loss_want(&requests->loss, psn);
+	/* also where it is known that packets are missing in front of the first one */
+	if (!came && (within ? place == NAK_MISSING : between(psn, requests->loss.start.expected, requests->loss.start.seen)))
+		loss_want(&requests->loss, psn);
+	if (place == NAK_MISSING)
 		return CALL_LOSS;
-	}
+	twice_forget_left_out(&requests->twice);
 	if (place == NAK_LATE)
 		return CALL_LATE;
 	if (place == NAK_UNKNOWN && !requests->refused++) {
@@ -243,6 +243,19 @@ static void refuse(struct chart *requests, struct chart *response, enum finding_
 	if (sign && sign->packets == 1 && type != 1 && c->reth.known)
 		SAY(sign->figures, "The RETH before it had rkey 0x%08x, address 0x%llx, DMA length %u.", c->reth.rkey,
 		    c->reth.va, c->reth.dma_length);
+}
+
+/* A response to what was acknowledged before: its READ was sent again, perhaps from inside of its span on. */
+static void take_order(struct chart *response, const struct roce_packet *p)
+{
+	bool before = response->acks && psn_distance(p->number, response->newest_ack) >= 0;
+
+	if (!(p->op & OP_ACK)) {
+		response->waiting.resent |= before;
+	} else if (!before && !(p->op & OP_CUT) && !(p->syndrome >> 5 & 3)) {
+		response->acks = true;
+		response->newest_ack = p->number;
+	}
 }
 
 /* READ responses, with an AETH or without: what is missing is asked for again. */
@@ -300,6 +313,19 @@ static void share_nak(struct doctor *d, const struct chart *response, const stru
 	}
 }
 
+/* An answer of which it is not known yet what it answers: whatever it says, each that may be meant is not left without one. */
+static void share_answer(struct doctor *d, const struct chart *response, const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	const struct path *path = doctor_path(d, p->dst, p->src);
+
+	for (struct chart *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
+		d->searched++;
+		if (fits(c, p) && !is_of_another(c, response))
+			silence_answer(&c->silence, &c->responder, p, taken->stream->last_seen);
+	}
+}
+
 void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
 {
 	static const enum finding_kind naks[] = { KIND_psn_refused, KIND_nak_invalid_request, KIND_nak_remote_access,
@@ -320,6 +346,7 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	requests = to.requests;
 	if (to.sure)
 		take_response(requests, response, taken);
+	take_order(response, p);
 	if (requests && taken->event->kinds & ROCE_EVENT(psn_gap)) /* of READ responses: what is missing is asked for again */
 		requests->called = CALL_LOSS;
 	if (!(p->op & OP_AETH) && !cut)
@@ -327,8 +354,8 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	d->answers++;
 	if (to.sure)
 		right = take_sure(requests, response, taken);
-	else if (to.likely)
-		silence_answer(&requests->silence, &requests->responder, p, taken->stream->last_seen);
+	else if (!taken->stream->pair.from)
+		share_answer(d, response, taken);
 	if ((type == 0 || cut) && requests)
 		requests->acked++;
 	else if (requests)

@@ -75,6 +75,8 @@ struct chart {
 	__u64 passed; /* at an interface: packets that the kernel counted */
 	struct chart *answers; /* of responses, if the pair is not known: the requests that they seem to answer by their PSNs, */
 	__u32 answers_votes; /* ... and so many in a row */
+	bool acks; /* of responses: an ACK came, ... */
+	__u32 newest_ack; /* ... and this is its newest PSN */
 	struct chart *answered_by; /* of requests: the responses that acknowledge them */
 	__u32 contended; /* ... how often other ones fitted than those before, if the pair is not known */
 	struct { /* of requests: UDP source port, and flow label of IPv6 (0: none), by which paths are chosen */
@@ -144,6 +146,8 @@ struct doctor {
 	struct flows flows;
 	struct signs loose; /* signs of frames without a stream */
 	struct roce_key loose_key[FINDING_KINDS]; /* and the sender of the first frame of each kind */
+	/* of `loose`: icrc-absent of senders with right ICRCs, as damage of the opcode looks; malformed-short of READ responses */
+	__u64 damaged_opcodes, short_responses;
 	struct findings machine; /* hints of doctor_machine() */
 	bool machine_of_loss; /* the last of them is about lost PSNs */
 	__u64 host[DOCTOR_PRIORITIES][PRIORITY_COUNTS]; /* what its NICs have counted by priority */

@@ -892,6 +892,18 @@ static void note_unappended(struct doctor *d)
 	}
 }
 
+/* A damaged packet, which seems to be of another stream, has the right ICRC of the one that is sent again for it. */
+static void leave_out_phantoms(struct doctor *d)
+{
+	for (size_t i = 0; i < d->charts.count; i++) {
+		const struct chart *c = chart_at(d, i);
+		struct sender *sender = c->icrc && doctor_is_phantom(d, c) ? index_find(&d->senders, c->key.src) : NULL;
+
+		if (sender)
+			icrc_others_leave_out(&sender->others, c->icrc);
+	}
+}
+
 /* A hint of frames that a counter counts. */
 static void hint_counted(const struct roce_totals *totals, enum roce_counter counter, struct signs *hints, enum finding_kind kind)
 {
@@ -900,6 +912,18 @@ static void hint_counted(const struct roce_totals *totals, enum roce_counter cou
 
 	if (sign)
 		sign->packets = frames;
+}
+
+/* Whether other packets tell better why these frames are malformed: damage of a few, or READ responses without an AETH. */
+static bool is_told_better(const struct doctor *d, const struct findings *f, const struct sign *sign)
+{
+	bool aeth = false;
+
+	if (sign->kind == KIND_icrc_absent)
+		return (sign->packets < FINDING_PACKETS && sign->packets == d->damaged_opcodes) || is_coincidence(f, sign->packets);
+	for (size_t i = 0; i < d->charts.count; i++)
+		aeth |= !!signs_find(&chart_at(d, i)->signs, KIND_read_response_aeth);
+	return aeth && sign->kind == KIND_malformed_short && sign->packets == d->short_responses;
 }
 
 bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct findings *f)
@@ -920,14 +944,16 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	ends_conclude_reads(d);
 	neighbours_conclude(d);
 	hosts_conclude(d);
+	leave_out_phantoms(d);
 	for (size_t i = 0; i < d->charts.count; i++) {
 		struct chart *c = chart_at(d, i);
 		const struct sender *sender = c->icrc ? index_find(&d->senders, c->key.src) : NULL;
 
+		if (doctor_is_phantom(d, c))
+			continue;
 		if (sender)
 			c->wrong -= icrc_others_conclude(&sender->others, c->icrc, &c->signs);
-		if (!doctor_is_phantom(d, c))
-			conclude_chart(d, c);
+		conclude_chart(d, c);
 	}
 	added &= conclude_deths(d, f);
 	added &= conclude_icrcs(d, f) && conclude_corruption(d, f);
@@ -937,7 +963,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	for (size_t i = 0; i < d->loose.count; i++) {
 		const struct sign *sign = &d->loose.list[i];
 
-		if (sign->kind != KIND_icrc_absent || !is_coincidence(f, sign->packets))
+		if (!is_told_better(d, f, sign))
 			added &= add_sign(f, sign, &d->loose_key[sign->kind]);
 	}
 	added &= add_charts(d, f, &elsewhere);

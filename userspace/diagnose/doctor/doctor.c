@@ -137,6 +137,7 @@ void doctor_settle(struct doctor *d, struct chart *c)
 /* Another sequence of PSNs begins: the answers to the one before tell nothing of it. */
 static void forget_answers(struct chart *c)
 {
+	c->acks = false;
 	exchange_anew(&c->exchange);
 	responder_study_anew(&c->responder);
 	duplicates_anew(&c->duplicates);
@@ -258,6 +259,7 @@ static void take_request(struct chart *c, struct step *step, const struct doctor
 		return;
 	}
 	step->resent = nak->open && step->psn == nak->psn;
+	reads_before_gap(c->reads, step);
 	exchange_request(&c->exchange, &c->responder, step, taken->time);
 	silence_ask(&c->silence, &c->responder, p, taken->number, seen);
 	responder_study_request(&c->responder, &c->signs, step, taken->stream->psn.next & PSN_MASK, seen);
@@ -583,8 +585,12 @@ static void keep_key(struct doctor *d, enum finding_kind kind, const struct roce
 static void take_frame(struct doctor *d, const struct path *path, const struct doctor_packet *p)
 {
 	enum finding_kind kind = lint_frame(&d->loose, p);
+	bool damaged = path && path->trusted && lint_is_damaged(p);
+	__u32 op = p->look->packet.op;
 
-	if (kind == KIND_malformed_short && path && path->trusted && lint_is_damaged(p))
+	d->short_responses += kind == KIND_malformed_short && !damaged && op & OP_AETH && !(op & (OP_ACK | OP_ATOMICACKETH));
+	d->damaged_opcodes += damaged && kind == KIND_icrc_absent;
+	if (damaged && kind == KIND_malformed_short)
 		signs_take_back(&d->loose, kind);
 	else
 		keep_key(d, kind, &p->look->packet);

@@ -58,13 +58,33 @@ static __u32 only_mtu(__u32 bytes, __u32 psns)
 static void vote(struct reads *r, __u32 psn)
 {
 	const struct read_request *q = &r->list[(r->count - 1) % READS_LAST];
-	__u32 mtu = only_mtu(q->bytes, (psn - q->psn) & PSN_MASK);
+	__u32 psns = (psn - q->psn) & PSN_MASK, mtu = only_mtu(q->bytes, psns), least = MTU_LEAST;
 
-	if (!mtu)
+	while (least < MTU_MOST && packets_of(q->bytes, least) > psns)
+		least *= 2;
+	if (packets_of(q->bytes, least) <= psns && least > r->least)
+		r->least = least;
+	if (r->by_psns < r->least)
+		r->votes = 0;
+	if (!mtu || mtu < r->least)
 		return;
 	if (!r->votes)
 		r->by_psns = mtu;
 	r->votes += mtu == r->by_psns ? 1 : -1;
+}
+
+void reads_before_gap(const struct reads *r, struct step *step)
+{
+	const struct read_request *q = r && r->count ? &r->list[(r->count - 1) % READS_LAST] : NULL;
+	__u32 own;
+
+	if (!q || !r->behind || !(step->event.kinds & ROCE_EVENT(psn_gap)) || step->event.expected != ((q->psn + 1) & PSN_MASK))
+		return;
+	own = packets_of(q->bytes, path_mtu(r) ?: r->answered ?: MTU_MOST) - 1;
+	if (own >= step->event.skipped)
+		return;
+	step->event.expected = (step->event.expected + own) & PSN_MASK;
+	step->event.skipped -= own;
 }
 
 static void add(struct reads *r, const struct roce_packet *p, __u64 frame, bool again)

@@ -32,6 +32,7 @@ struct reads {
 	__u32 told;    /* by the pair */
 	__u32 by_psns; /* by what READs take, ... */
 	__u32 votes;   /* ... so many of them, less those that say another one */
+	__u32 least;   /* ... and with a smaller one a READ would take more */
 	__u32 filled;  /* by the requester's First and Middle packets */
 	__u32 answered; /* by the first full response, if what a READ takes agrees */
 	struct {
@@ -50,6 +51,12 @@ struct reads {
 
 /* Another sequence of PSNs begins. */
 void reads_anew(struct reads *r);
+
+/*
+ * Takes the PSNs of a READ out of the gap behind it: where the engine does not know the path MTU, it counts them as skipped. r: may
+ * be NULL. Before reads_request().
+ */
+void reads_before_gap(const struct reads *r, struct step *step);
 
 /* A request was sent, a READ or another one. *reads (NULL: no READ so far) is allocated when it is needed. */
 void reads_request(struct reads **reads, const struct doctor_packet *taken);

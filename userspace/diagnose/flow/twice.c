@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <string.h>
+
 #include "userspace/diagnose/flow/twice.h"
 
 #define TWICE_SOON 100000 /* ns within which a copy follows: few packets are sent again so soon */
@@ -79,6 +81,32 @@ static bool is_fixed(const struct roce_packet *p)
 	return (p->service == SERVICE_RC || p->service == SERVICE_XRC) && !(p->op & (OP_RESPONSE | OP_READ_REQUEST));
 }
 
+bool twice_left_out(const struct twice *t, __u32 psn)
+{
+	return t->left_out[psn % TWICE_LAST] == psn + 1;
+}
+
+void twice_forget_left_out(struct twice *t)
+{
+	memset(t->left_out, 0, sizeof(t->left_out));
+}
+
+/* Notes the PSNs between this packet and the one before. */
+static void leave_out(struct twice *t, __u32 psn, bool damaged)
+{
+	__s32 ahead = t->follows ? psn_distance(t->latest, psn) : 0;
+
+	for (__s32 i = 1; ahead <= TWICE_LAST && i < ahead; i++) {
+		__u32 between = (t->latest + i) & PSN_MASK;
+
+		t->left_out[between % TWICE_LAST] = between + 1;
+	}
+	if (ahead < 0 && twice_left_out(t, psn))
+		t->left_out[psn % TWICE_LAST] = 0;
+	t->latest = psn;
+	t->follows = !damaged;
+}
+
 bool twice_take(struct twice *t, struct signs *signs, const struct doctor_packet *taken, __u32 content)
 {
 	const struct roce_packet *p = &taken->look->packet;
@@ -96,6 +124,7 @@ bool twice_take(struct twice *t, struct signs *signs, const struct doctor_packet
 		take_copy(t, signs, taken, same ? before : NULL);
 		return true;
 	}
+	leave_out(t, p->number, taken->look->icrc == ICRC_BAD);
 	if (again && same && before->frame > t->refused && now.time - before->time < TWICE_SOON)
 		t->undecided++;
 	if (again && before && before->content != content && taken->look->icrc == ICRC_GOOD && is_fixed(p))

@@ -22,6 +22,9 @@ struct twice_seen {
 
 struct twice {
 	struct twice_seen last[TWICE_LAST]; /* by the low bits of the PSN */
+	bool follows;	   /* the packet before was not damaged, and this is its PSN: */
+	__u32 latest;
+	__u32 left_out[TWICE_LAST]; /* PSN + 1 of those left out, by the low bits of the PSN */
 	__u64 counted;	   /* copies, as the stream has counted them */
 	__u64 copies;	   /* and as they were taken here, of which the distance is known: */
 	__u64 least, most; /* ns */
@@ -44,6 +47,12 @@ __u64 twice_time(const struct twice *t, __u32 psn);
 
 /* The latest packet with this PSN that was not damaged. NULL: none, or it was forgotten. */
 const struct twice_seen *twice_at(const struct twice *t, __u32 psn);
+
+/* Whether this PSN was left out when it was to be sent, perhaps again, and the sender has not gone back to it since. */
+bool twice_left_out(const struct twice *t, __u32 psn);
+
+/* The receiver asks for a PSN that was not: what was left out so far was sent before that one, and no later answer is about it. */
+void twice_forget_left_out(struct twice *t);
 
 /* How many earlier packets this one shows to be copies, though they were taken for packets sent again. */
 __u64 twice_settled(struct twice *t, const struct doctor_packet *taken);

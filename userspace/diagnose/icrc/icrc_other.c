@@ -107,6 +107,16 @@ void icrc_others_take(struct icrc_others *o, const struct icrc_other_packet *pac
 		move(o, now, at(o, index - before), -before);
 }
 
+void icrc_others_leave_out(struct icrc_others *o, const struct icrc_study *s)
+{
+	const struct sign *moved = signs_find(&s->moved, KIND_icrc_of_another_packet);
+
+	if (!moved)
+		return;
+	o->wrong -= moved->packets;
+	o->moved -= moved->packets;
+}
+
 /* ---- the sign ---- */
 
 /*

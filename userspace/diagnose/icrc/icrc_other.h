@@ -48,6 +48,9 @@ void icrc_others_take(struct icrc_others *o, const struct icrc_other_packet *pac
 /* Takes a packet whose ICRC was not checked. */
 void icrc_others_pass(struct icrc_others *o);
 
+/* Leaves out what was found of a stream that is none. */
+void icrc_others_leave_out(struct icrc_others *o, const struct icrc_study *s);
+
 /*
  * Adds the sign of a stream, if its sender shows it. Returns how many of its wrong ICRCs icrc_study_conclude(), which comes later,
  * leaves out. Where most wrong ones of the sender are right for another packet, these are all: the others are of packets that are not
