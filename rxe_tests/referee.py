@@ -55,11 +55,12 @@ class Referee:
             schema.validate("snapshot", self.snapshot)
 
     def _quiet(self):
-        before = self._frames()
+        before = self.frames()
         time.sleep(QUIET_S)    # quiet for so long
-        return self._frames() == before
+        return self.frames() == before
 
-    def _frames(self):
+    def frames(self):
+        """How many have passed."""
         statistics = f"/sys/class/net/{self.lab.port('A')}/statistics"
         return self.lab.wire(["cat", f"{statistics}/rx_packets", f"{statistics}/tx_packets"]).stdout
 

@@ -560,6 +560,7 @@ class Dialogue:
         self.timeout = 4 * (plan.near + plan.far) + 50 * plan.gap * (20 + min(plan.window, 100)) + 2 * plan.coalesce
         self._identification = [dice.choice((None, dice.randrange(1 << 16))) for _ in range(2)]
         self.pairs = [self.pair(q) for q in range(plan.qps)]
+        self._begun = {p.responder: p.first % PSNS for p in self.pairs if plan.told and not plan.middle}    # known first PSNs
         self.paths = {"requests": Path(self, "requests", self.arrive, plan.near, plan.far),
                       "answers": Path(self, "answers", self.arrive, plan.far, plan.near)}
         self._connect()
@@ -604,7 +605,7 @@ class Dialogue:
     def see(self, packet):
         """Counts what is missing in front of a request that passes the observer."""
         end = packet.psn + packet.span(self.plan.mtu)
-        newest = self._newest.get(packet.to[1], packet.psn)
+        newest = self._newest.get(packet.to[1], self._begun.get(packet.to[1], packet.psn))
         if ahead(packet.psn, newest) > 0:
             self.missing += ahead(packet.psn, newest)
         if ahead(end, newest) > 0:

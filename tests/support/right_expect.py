@@ -13,6 +13,8 @@ from support.project import ROCESCOPE
 PORT, RESPONSES = 4791, range(0x0d, 0x13)
 CONNECTED = (0, 1, 5)  # RC, UC, XRC: the upper three bits of the opcode
 SPARE_QPN = 0xabc000   # of ends that do not show
+PATH_MTUS = (256, 512, 1024, 2048, 4096)
+FULL = {0x00: 0, 0x01: 0, 0x06: 16, 0x07: 0, 0x0d: 4, 0x0e: 0}     # First and Middle opcodes: bytes between BTH and payload
 
 
 def records(file):
@@ -42,10 +44,10 @@ def transport(frame):
 
 
 class Streams:
-    """PSNs by (src, dst, destination QPN): of requests, and of their answers with the syndrome."""
+    """By (src, dst, destination QPN): PSNs of requests, and of their answers with the syndrome; sizes of First and Middle packets."""
 
     def __init__(self, file):
-        self.requests, self.answers = {}, {}
+        self.requests, self.answers, self.full = {}, {}, {}
         for frame in records(file):
             found = transport(frame)
             if not found:
@@ -56,6 +58,9 @@ class Streams:
             qpn, psn = int.from_bytes(bth[5:8], "big"), int.from_bytes(bth[9:12], "big")
             if qpn < 2:
                 continue
+            if bth[0] & 31 in FULL:
+                size = len(bth) - 16 - FULL[bth[0] & 31] - (bth[1] >> 4 & 3)
+                self.full.setdefault((src, dst, qpn), set()).add(size)
             if bth[0] & 31 in RESPONSES:
                 self.answers.setdefault((src, dst, qpn), []).append((psn, bth[12] if bth[0] & 31 == 0x11 else 0))
             else:
@@ -72,6 +77,11 @@ class Streams:
         others = [key for key in self.requests if key[:2] == (src, dst) and key != stream and sent & set(self.requests[key])]
         return fit[0] if len(fit) == 1 and not others else None
 
+    def path_mtu(self, *streams):
+        """The size of all First and Middle packets of both directions, if it is a path MTU, else None."""
+        sizes = set().union(*(self.full.get(stream, ()) for stream in streams))
+        return sizes.pop() if len(sizes) == 1 and sizes <= {*PATH_MTUS} else None
+
     def first(self, stream):
         """The first PSN that the receiver expects: the one it asks for, or the one sent first; None: its packets are in disorder."""
         psns, answers = self.requests[stream], self.answers.get(self.answered_by(stream), [])
@@ -81,14 +91,15 @@ class Streams:
         return None if any(-70000 < off < 0 for off in ahead[:len(psns)]) else psns[0]
 
 
-def lines(file, psns):
+def lines(file, more):
     """
-    A line for each connection of whose requests it is known who answers them, or that nobody does. psns: with the first PSNs.
+    A line for each connection of whose requests it is known who answers them, or that nobody does. more: with the first PSNs and the
+    path MTU.
     """
     streams, made = Streams(file), {}
 
     def end(address, qpn, stream):
-        first = streams.first(stream) if psns and stream in streams.requests else None
+        first = streams.first(stream) if more and stream in streams.requests else None
         return f"{address} qpn {qpn}{'' if first is None else f' psn {first}'}"
 
     for spare, key in enumerate(streams.requests):
@@ -98,7 +109,8 @@ def lines(file, psns):
             continue  # it is answered, and nothing tells to which QPN
         own = back[2] if back else SPARE_QPN + spare
         ends = sorted([(src, own, key), (dst, qpn, (dst, src, own))])
-        made[tuple(ends)] = " <-> ".join(end(*e) for e in ends) + "\n"
+        mtu = streams.path_mtu(key, (dst, src, own)) if more else None
+        made[tuple(ends)] = " <-> ".join(end(*e) for e in ends) + (f" mtu {mtu}" if mtu else "") + "\n"
     return list(made.values())
 
 
@@ -153,9 +165,9 @@ class Kept:
     def check(self, t, path):
         wrong, looked = [], 0
         for file, o, more in self.captures:
-            for psns in (False, True):
-                expect = lines(file, psns)
-                if not expect or (psns and expect == lines(file, False)):
+            for all_of_it in (False, True):
+                expect = lines(file, all_of_it)
+                if not expect or (all_of_it and expect == lines(file, False)):
                     continue
                 with open(path, "wb") as f:
                     f.write(file)
