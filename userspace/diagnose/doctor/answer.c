@@ -246,7 +246,7 @@ static void refuse(struct chart *requests, struct chart *response, enum finding_
 }
 
 /* A response to what was acknowledged before: its READ was sent again, perhaps from inside of its span on. */
-static void take_order(struct chart *response, const struct roce_packet *p)
+static void take_acked(struct chart *response, const struct roce_packet *p)
 {
 	bool before = response->acks && psn_distance(p->number, response->newest_ack) >= 0;
 
@@ -346,7 +346,7 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	requests = to.requests;
 	if (to.sure)
 		take_response(requests, response, taken);
-	take_order(response, p);
+	take_acked(response, p);
 	if (requests && taken->event->kinds & ROCE_EVENT(psn_gap)) /* of READ responses: what is missing is asked for again */
 		requests->called = CALL_LOSS;
 	if (!(p->op & OP_AETH) && !cut)
