@@ -18,10 +18,7 @@ void silence_ask(struct silence *s, const struct responder_study *r, const struc
 	}
 	if (!request_asks(p))
 		return;
-	if (s->asks < FINDING_EVIDENCE) {
-		s->shown[s->asks].frame = frame;
-		s->shown[s->asks].psn = p->number;
-	}
+	sign_keep(s->shown, s->asks, (struct sign_seen){ frame, p->number, 0 });
 	s->repeats += s->asks && psn_distance(s->latest, p->number) <= 0;
 	s->latest = p->number;
 	if (!s->asks++)
@@ -67,7 +64,7 @@ static struct chart *opposite(const struct doctor *d, const struct chart *c)
 static void say_stop(const struct doctor *d, struct chart *c)
 {
 	const struct silence *s = &c->silence;
-	struct sign *sign = signs_get(&c->signs, KIND_ack_stops);
+	struct sign *sign = signs_show(&c->signs, KIND_ack_stops, s->shown, s->asks, "an ACK of PSN %u", "none");
 	struct address_text from = address_text(c->key.dst), to = address_text(c->key.src);
 	__u32 next = (c->responder.acked_psn + 1) & PSN_MASK;
 	struct chart *peer = opposite(d, c);
@@ -76,10 +73,8 @@ static void say_stop(const struct doctor *d, struct chart *c)
 	if (!sign)
 		return;
 	sign->of = c->answered_by ? &c->answered_by->key : &c->key;
-	sign->packets = s->asks;
 	/* what is usual, one or two do not tell, but the requester does, who sends again */
 	sign->doubted = s->heard < FINDING_PACKETS && !s->repeats;
-	sign_show(sign, s->shown, s->asks, "an ACK of PSN %u", "none");
 	if (peer && peer->silence.again) {
 		peer->deaf = true;
 		SAY(deaf, " %s sends again what %s has acknowledged: nothing of %s reaches it.", from.text, to.text, to.text);

@@ -58,16 +58,21 @@ struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame)
 	return &sign->evidence[sign->shown++];
 }
 
-void sign_show(struct sign *sign, const struct sign_seen seen[FINDING_EVIDENCE], __u64 count, const char *expected,
-	       const char *found)
+struct sign *signs_show(struct signs *s, enum finding_kind kind, const struct sign_seen seen[FINDING_EVIDENCE], __u64 count,
+			const char *expected, const char *found)
 {
-	for (; sign->shown < FINDING_EVIDENCE && sign->shown < count; sign->shown++) {
-		struct evidence *e = &sign->evidence[sign->shown];
+	struct sign *sign = signs_get(s, kind);
 
-		e->frame = seen[sign->shown].frame;
-		SAY(e->expected, expected, seen[sign->shown].psn);
-		SAY(e->found, found, seen[sign->shown].psn);
+	for (size_t i = 0; sign && i < count && i < FINDING_EVIDENCE && sign->shown < FINDING_EVIDENCE; i++) {
+		struct evidence *e = &sign->evidence[sign->shown++];
+
+		e->frame = seen[i].frame;
+		SAY(e->expected, expected, seen[i].psn);
+		SAY(e->found, found, seen[i].found);
 	}
+	if (sign)
+		sign->packets += count;
+	return sign;
 }
 
 void signs_merge(struct signs *s, const struct signs *from)

@@ -60,8 +60,15 @@ struct sign {
 /* A packet that may show something later. */
 struct sign_seen {
 	__u64 frame;
-	__u32 psn;
+	__u32 psn, found; /* what is expected, and what is found */
 };
+
+/* Keeps a packet if it is one of the first. before: so many there were. */
+static inline void sign_keep(struct sign_seen seen[FINDING_EVIDENCE], __u64 before, struct sign_seen it)
+{
+	if (before < FINDING_EVIDENCE)
+		seen[before] = it;
+}
 
 /* Grows with the kinds seen: a stream without mistakes needs no memory. All zero at first. */
 struct signs {
@@ -79,9 +86,12 @@ struct sign *signs_find(const struct signs *s, enum finding_kind kind);
 /* Counts one more packet. Returns the evidence to fill in; NULL: there is enough evidence already. */
 struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame);
 
-/* Shows the first of `count` packets. expected, found: formats of printf, which get the packet's PSN. */
-void sign_show(struct sign *sign, const struct sign_seen seen[FINDING_EVIDENCE], __u64 count, const char *expected,
-	       const char *found);
+/*
+ * Adds `count` packets to the sign of that kind, and shows the first ones. expected, found: formats of printf, which get `psn` and
+ * `found`. NULL: no memory.
+ */
+struct sign *signs_show(struct signs *s, enum finding_kind kind, const struct sign_seen seen[FINDING_EVIDENCE], __u64 count,
+			const char *expected, const char *found);
 
 /* Adds the packets and the evidence of `from`. */
 void signs_merge(struct signs *s, const struct signs *from);

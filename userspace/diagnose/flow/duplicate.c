@@ -55,8 +55,7 @@ static void take_duplicate(struct duplicates *d, const struct doctor_packet *tak
 		d->waiting.returns++;
 		d->waiting.latest_asks = 0;
 	}
-	if (d->waiting.asks < FINDING_EVIDENCE)
-		d->waiting.shown[d->waiting.asks] = (struct sign_seen){ taken->number, psn };
+	sign_keep(d->waiting.shown, d->waiting.asks, (struct sign_seen){ taken->number, psn, 0 });
 	d->waiting.latest = psn;
 	d->waiting.to = taken->stream->last_seen;
 	if (!d->waiting.asks++)
@@ -164,11 +163,9 @@ void duplicates_conclude(struct duplicates *d, struct signs *signs, __u64 usual)
 		take_silence(d, d->waiting.asks);
 	if (!d->silent || d->silent <= FEW * d->answered)
 		return;
-	sign = signs_get(signs, KIND_duplicate_unanswered);
+	sign = signs_show(signs, KIND_duplicate_unanswered, d->shown, d->unanswered, "an ACK of PSN 0x%06x, or of a later one", "none");
 	if (!sign)
 		return;
-	sign->packets = d->unanswered;
-	sign_show(sign, d->shown, d->unanswered, "an ACK of PSN 0x%06x, or of a later one", "none");
 	SAY(sign->figures, "The responder has acknowledged them up to PSN 0x%06x; %llu asked for it again, and %s.",
 	    (d->behind - 1) & PSN_MASK, d->unanswered, d->answered ? "hardly one was answered" : "none was answered");
 }

@@ -28,11 +28,7 @@ static void end_run(struct goback *g)
 	if (r->asks) {
 		g->asking++;
 	} else if (r->should) {
-		if (g->mute < FINDING_EVIDENCE) {
-			g->mute_shown[g->mute].frame = r->frame;
-			g->mute_shown[g->mute].psn = r->psn;
-		}
-		g->mute++;
+		sign_keep(g->mute_shown, g->mute++, (struct sign_seen){ r->frame, 0, r->psn });
 		g->mute_packets += r->packets;
 	}
 	*r = (struct goback_run){ 0 };
@@ -196,12 +192,13 @@ static void conclude_wrong(const struct goback *g, struct signs *signs)
 
 static void conclude_mute(const struct goback *g, struct signs *signs)
 {
-	struct sign *sign = g->mute > g->asking ? signs_get(signs, KIND_resends_without_ackreq) : NULL;
+	struct sign *sign = g->mute <= g->asking ? NULL :
+			    signs_show(signs, KIND_resends_without_ackreq, g->mute_shown, g->mute,
+				       "AckReq in the last packet, as before", "none from PSN 0x%06x on");
 
 	if (!sign)
 		return;
 	sign->packets = g->mute_packets;
-	sign_show(sign, g->mute_shown, g->mute, "AckReq in the last packet, as before", "none from PSN 0x%06x on");
 	SAY(sign->figures, "It went back %llu time%s so.", g->mute, g->mute == 1 ? "" : "s");
 }
 

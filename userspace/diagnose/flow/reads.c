@@ -282,7 +282,7 @@ static bool is_of_no_read(const struct reads *r, const struct twice *sent, __u32
 /* Nobody has asked for this response. */
 static void take_unasked(struct reads *r, const struct twice *sent, struct signs *signs, const struct doctor_packet *taken)
 {
-	struct sign_seen p = { taken->number, taken->look->packet.number };
+	struct sign_seen p = { taken->number, taken->look->packet.number, 0 };
 	const struct read_request *oldest = &r->list[r->count < READS_LAST ? 0 : r->count % READS_LAST];
 
 	if (psn_distance(oldest->psn, p.psn) < 0 || !is_of_no_read(r, sent, p.psn))
@@ -307,9 +307,7 @@ static void end_response(struct reads *r, bool whole, __u64 frame)
 	r->whole += whole;
 	if (whole)
 		return;
-	if (r->cut < FINDING_EVIDENCE)
-		r->cut_shown[r->cut] = (struct sign_seen){ frame, r->response.next };
-	r->cut++;
+	sign_keep(r->cut_shown, r->cut++, (struct sign_seen){ frame, r->response.next, 0 });
 }
 
 static void follow(struct reads *r, const struct doctor_packet *taken, const struct due *d)
@@ -385,7 +383,7 @@ void reads_answer(struct reads *r, const struct twice *sent, struct signs *signs
 	if (p->op & OP_FIRST)
 		r->response.shifted = is_shifted(r, &due, p);
 	if (r->response.shifted && (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on)))
-		show_psn(signs, &(struct sign_seen){ taken->number, p->number });
+		show_psn(signs, &(struct sign_seen){ taken->number, p->number, 0 });
 	else if (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on))
 		show_number(signs, taken, &due);
 	else if (due.fit == FIT_NONE)
@@ -402,14 +400,7 @@ static void conclude_cut(const struct reads *r, struct signs *signs)
 {
 	if (r->whole || r->cut < FINDING_PACKETS)
 		return;
-	for (__u64 i = 0; i < r->cut; i++) {
-		struct evidence *e = signs_add(signs, KIND_read_response_number, i < FINDING_EVIDENCE ? r->cut_shown[i].frame : 0);
-
-		if (!e || i >= FINDING_EVIDENCE)
-			continue;
-		SAY(e->expected, "the Last of the READ, from PSN 0x%06x on", r->cut_shown[i].psn);
-		SAY(e->found, "the next answer");
-	}
+	signs_show(signs, KIND_read_response_number, r->cut_shown, r->cut, "the Last of the READ, from PSN 0x%06x on", "the next answer");
 }
 
 void reads_conclude(struct reads *r, const struct twice *sent, struct signs *signs)

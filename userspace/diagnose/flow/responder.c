@@ -147,11 +147,7 @@ static void take_damaged(struct responder_study *r, struct signs *signs, __u32 p
 /* The requester has closed the gap, and nobody knows how long an answer takes. */
 static void take_healed(struct responder_study *r)
 {
-	if (r->healed_gaps < FINDING_EVIDENCE) {
-		r->healed[r->healed_gaps].frame = r->gap.frame;
-		r->healed[r->healed_gaps].psn = r->gap.psn;
-	}
-	r->healed_gaps++;
+	sign_keep(r->healed, r->healed_gaps++, (struct sign_seen){ r->gap.frame, r->gap.psn, 0 });
 	r->healed_asks += r->gap.asks;
 }
 
@@ -202,7 +198,6 @@ static void open_gap(struct responder_study *r, const struct step *p, __u64 time
 static void pass_gap(struct responder_study *r, __u32 psn, const struct responder_answer *a)
 {
 	struct responder_gap *g = &r->gap;
-	size_t at = r->passed_gaps;
 	bool sound = false;
 
 	if (!g->open || psn_distance(g->psn, psn) < 0)
@@ -212,12 +207,7 @@ static void pass_gap(struct responder_study *r, __u32 psn, const struct responde
 		sound = !is_damaged(r, i);
 	if (!sound)
 		return;
-	if (at < FINDING_EVIDENCE) {
-		r->passed[at].frame = a->frame;
-		r->passed[at].psn = g->psn;
-		r->passed[at].acked = psn;
-	}
-	r->passed_gaps++;
+	sign_keep(r->passed, r->passed_gaps++, (struct sign_seen){ a->frame, g->psn, psn });
 }
 
 /* ---- requests ---- */
@@ -358,11 +348,7 @@ static void take_ahead(struct responder_study *r, __u32 psn, const struct respon
 	struct responder_ahead *h = &r->ahead;
 	__u32 by = psn_distance(responder_newest(r), psn);
 
-	if (h->count < FINDING_EVIDENCE) {
-		h->shown[h->count].frame = a->frame;
-		h->shown[h->count].newest = responder_newest(r);
-		h->shown[h->count].psn = psn;
-	}
+	sign_keep(h->shown, h->count, (struct sign_seen){ a->frame, responder_newest(r), psn });
 	h->differs |= h->count && h->by != by;
 	h->by = h->count ? h->by : by;
 	if (!h->count++ || psn_distance(h->psn, psn) > 0) {
@@ -483,11 +469,7 @@ static void take_front(struct responder_study *r, __u32 psn, __u64 frame)
 	r->naks_passed += has_come(r, psn);
 	if (!has_come(r, psn) || !is_missing(r, (psn + 1) & PSN_MASK))
 		return;
-	if (r->naks_front < FINDING_EVIDENCE) {
-		r->front[r->naks_front].frame = frame;
-		r->front[r->naks_front].psn = psn;
-	}
-	r->naks_front++;
+	sign_keep(r->front, r->naks_front++, (struct sign_seen){ frame, (psn + 1) & PSN_MASK, psn });
 }
 
 /* Whether a NAK asks for what may be missing. Where nothing was acknowledged yet, the first PSN may be wrong: conclude_start(). */
@@ -593,11 +575,7 @@ static void conclude_ahead(const struct responder_study *r, struct signs *signs,
 
 	if (!h->count || psn_distance(responder_newest(r), h->psn) <= 0 || (!odd && !never_comes(r, end)))
 		return;
-	for (__u64 i = 0; i < h->count; i++) {
-		__u64 at = i < FINDING_EVIDENCE ? i : 0;
-
-		add_odd(signs, KIND_ack_psn, h->shown[at].frame, "PSN", h->shown[at].newest, " or one before it", h->shown[at].psn);
-	}
+	signs_show(signs, KIND_ack_psn, h->shown, h->count, "PSN 0x%06x or one before it", "PSN 0x%06x");
 }
 
 static void conclude_ack_psn(const struct responder_study *r, struct signs *signs, const struct responder_end *end)
@@ -655,11 +633,9 @@ static void conclude_nak_psn(struct responder_study *r, struct signs *signs)
 	bool front = odd >= FINDING_PACKETS && odd >= 4 * lost, most;
 	struct sign *sign;
 
-	for (__u64 i = 0; front && i < r->naks_front; i++) {
-		__u64 at = i < FINDING_EVIDENCE ? i : 0;
-
-		add_odd(signs, KIND_nak_psn, r->front[at].frame, "PSN", (r->front[at].psn + 1) & PSN_MASK, "", r->front[at].psn);
-		r->naks_odd++;
+	if (front && r->naks_front) {
+		signs_show(signs, KIND_nak_psn, r->front, r->naks_front, "PSN 0x%06x", "PSN 0x%06x");
+		r->naks_odd += r->naks_front;
 	}
 	most = front || r->naks_odd * 10 >= r->naks * 9;
 	sign = signs_find(signs, KIND_nak_psn);
@@ -691,12 +667,7 @@ static void conclude_passed(const struct responder_study *r, struct signs *signs
 
 	if (r->naks || !r->passed_gaps || (!leaps && r->passed_gaps < FINDING_PACKETS))
 		return;
-	for (__u64 i = 0; i < r->passed_gaps; i++) {
-		__u64 at = i < FINDING_EVIDENCE ? i : 0;
-
-		add_odd(signs, KIND_nak_missing, r->passed[at].frame, "a NAK of PSN", r->passed[at].psn, "", r->passed[at].acked);
-	}
-	sign = signs_find(signs, KIND_nak_missing);
+	sign = signs_show(signs, KIND_nak_missing, r->passed, r->passed_gaps, "a NAK of PSN 0x%06x", "PSN 0x%06x");
 	if (!sign)
 		return;
 	sign->doubted = !leaps;
@@ -711,11 +682,10 @@ static bool conclude_healed(const struct responder_study *r, struct signs *signs
 
 	if (r->naks || r->passed_gaps || !r->acked || r->healed_gaps < FINDING_PACKETS || end->resent < FINDING_PACKETS)
 		return false;
-	sign = signs_get(signs, KIND_nak_missing);
+	sign = signs_show(signs, KIND_nak_missing, r->healed, r->healed_gaps, "a NAK of PSN 0x%06x", "none, until the sender went back");
 	if (!sign)
 		return false;
 	sign->packets = r->healed_asks;
-	sign_show(sign, r->healed, r->healed_gaps, "a NAK of PSN 0x%06x", "none, until the sender went back");
 	SAY(sign->figures, "Behind %llu gaps %llu packets asked for an answer, and the sender went back by itself.", r->healed_gaps,
 	    r->healed_asks);
 	return true;

@@ -37,10 +37,7 @@ struct responder_ahead {
 	__u64 since, longest; /* ns; longest: until such a request came; 0: none did */
 	__u32 by; /* so far beyond the newest request was the first, */
 	bool differs; /* ... and another one was not */
-	struct {
-		__u64 frame;
-		__u32 newest, psn;
-	} shown[FINDING_EVIDENCE];
+	struct sign_seen shown[FINDING_EVIDENCE];
 };
 
 struct responder_study {
@@ -73,10 +70,7 @@ struct responder_study {
 	__u64 healed_gaps, healed_asks; /* gaps that the requester has closed without an answer, and the packets behind them that asked, */
 	struct sign_seen healed[FINDING_EVIDENCE]; /* ... the first of them */
 	__u64 passed_gaps; /* gaps that are acknowledged as if nothing were missing, */
-	struct {
-		__u64 frame;
-		__u32 psn, acked;
-	} passed[FINDING_EVIDENCE]; /* ... the first of them */
+	struct sign_seen passed[FINDING_EVIDENCE]; /* ... the first of them */
 	struct {
 		bool open; /* no request has come since but later ones */
 		bool often; /* one came more than twice, so that they are no copies */
