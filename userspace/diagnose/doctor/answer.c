@@ -321,8 +321,11 @@ static void share_answer(struct doctor *d, const struct chart *response, const s
 
 	for (struct chart *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
 		d->searched++;
-		if (fits(c, p) && !is_of_another(c, response))
-			silence_answer(&c->silence, &c->responder, p, taken->stream->last_seen);
+		if (!fits(c, p) || is_of_another(c, response))
+			continue;
+		silence_answer(&c->silence, &c->responder, p, taken->stream->last_seen);
+		if (p->op & OP_ACK && (p->syndrome & 0x7f) == AETH_NAK_SEQUENCE)
+			goback_shared_nak(&c->goback, p->number);
 	}
 }
 

@@ -71,6 +71,22 @@ static bool is_refused(const struct chart *c)
 	return c->refused && !c->acked && ((c->wanted - c->psn.first) & PSN_MASK) > sent;
 }
 
+/* A message's beginning is missing, and those before it: the receiver asks for them, and they never come. */
+static void lose_start(struct chart *c, __u32 start, __u32 packets)
+{
+	struct evidence *e = signs_add(&c->signs, KIND_loss, c->psn.first_frame);
+	struct sign *sign = signs_find(&c->signs, KIND_loss);
+
+	c->loss.gaps++;
+	c->loss.skipped += packets;
+	if (sign)
+		sign->packets += packets - 1;
+	if (!e)
+		return;
+	SAY(e->expected, "PSN 0x%06x", start);
+	SAY(e->found, "PSN 0x%06x", c->psn.first);
+}
+
 /* Compares the first PSN with the one that the receiver's NAK asks for, or with that of connection management or --expect. */
 static void conclude_start(struct chart *c)
 {
@@ -91,6 +107,10 @@ static void conclude_start(struct chart *c)
 		return;
 	if (c->start != NO_PSN && c->psn.first == c->other_start) {
 		show_start(c, KIND_psn_other_side, start, packets);
+		return;
+	}
+	if (refused && off > 0 && off <= LOSS_FEW && !(c->psn.first_op & OP_FIRST)) {
+		lose_start(c, start, off);
 		return;
 	}
 	taken &= !behind;

@@ -163,7 +163,8 @@ void duplicates_conclude(struct duplicates *d, struct signs *signs, __u64 usual)
 		take_silence(d, d->waiting.asks);
 	if (!d->silent || d->silent <= FEW * d->answered)
 		return;
-	sign = signs_show(signs, KIND_duplicate_unanswered, d->shown, d->unanswered, "an ACK of PSN 0x%06x, or of a later one", "none");
+	sign = signs_show(signs, KIND_duplicate_unanswered, d->shown, d->unanswered, "an ACK of PSN 0x%06x, or of a later one",
+			  "none");
 	if (!sign)
 		return;
 	SAY(sign->figures, "The responder has acknowledged them up to PSN 0x%06x; %llu asked for it again, and %s.",

@@ -154,6 +154,11 @@ void goback_nak(struct goback *g, const struct doctor_packet *taken)
 	g->nak.time = taken->stream->last_seen;
 }
 
+void goback_shared_nak(struct goback *g, __u32 psn)
+{
+	g->nak.before[g->nak.count++ % GOBACK_NAKS] = psn;
+}
+
 void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;

@@ -62,6 +62,9 @@ void goback_request(struct goback *g, const struct doctor_packet *taken);
 /* A NAK (PSN sequence error) came. */
 void goback_nak(struct goback *g, const struct doctor_packet *taken);
 
+/* The same, of these requests or of others. */
+void goback_shared_nak(struct goback *g, __u32 psn);
+
 /* An acknowledgement came. sent: the latest requests. */
 void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_packet *taken);
 

@@ -258,7 +258,8 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 		loss_judge(loss, signs, false, false, 1);
 	}
 	if (p->op & OP_FIRST) {
-		if (m->open && follows && !p->resent) /* a READ may be asked for again from inside of its response */
+		/* a READ may be asked for again from inside of its response */
+		if (m->open && follows && !p->resent && !(p->op & OP_RESPONSE && p->event.kinds & ROCE_EVENT(psn_duplicate)))
 			mistake(signs, KIND_missing_last, p, "Middle or Last");
 		loss_begins(loss, signs, m->open);
 		settle_first(m, signs);

@@ -170,6 +170,7 @@ enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const stru
 	if (!s->met) {
 		s->first = p->psn;
 		s->first_content = p->content;
+		s->first_op = p->op;
 		s->first_frame = p->frame;
 	}
 	if (p->op & OP_FIRST && !s->begun) {

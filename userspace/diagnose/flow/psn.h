@@ -19,7 +19,7 @@ struct psn_study {
 	bool begun;	/* `begin` is valid */
 	bool excused;	/* the packet before was out of place */
 	bool vacant;	/* the one with the PSN `counted` was damaged: it comes again */
-	__u32 first, first_content; /* of the first packet: PSN, content */
+	__u32 first, first_content, first_op; /* of the first packet: PSN, content, OP_* */
 	__u64 first_frame;
 	__u32 begin;	/* PSN of the latest message's first packet */
 	__u32 counted;	/* PSN of the packet before, or the one it should have had */

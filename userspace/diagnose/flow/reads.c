@@ -400,7 +400,8 @@ static void conclude_cut(const struct reads *r, struct signs *signs)
 {
 	if (r->whole || r->cut < FINDING_PACKETS)
 		return;
-	signs_show(signs, KIND_read_response_number, r->cut_shown, r->cut, "the Last of the READ, from PSN 0x%06x on", "the next answer");
+	signs_show(signs, KIND_read_response_number, r->cut_shown, r->cut, "the Last of the READ, from PSN 0x%06x on",
+		   "the next answer");
 }
 
 void reads_conclude(struct reads *r, const struct twice *sent, struct signs *signs)

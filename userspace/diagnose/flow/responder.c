@@ -257,6 +257,7 @@ static void take_old(struct responder_study *r, struct signs *signs, const struc
 {
 	r->disturbed = true;
 	if (has_come(r, p->psn)) {
+		r->ahead.returned = r->ahead.count;
 		r->again++;
 		r->again_end = r->end;
 	} else if (is_known(r, p->psn)) {
@@ -354,6 +355,7 @@ static void take_ahead(struct responder_study *r, __u32 psn, const struct respon
 	if (!h->count++ || psn_distance(h->psn, psn) > 0) {
 		h->psn = psn;
 		h->time = a->time;
+		h->returned = false;
 	}
 	if (h->waits)
 		return;
@@ -561,7 +563,7 @@ static bool never_comes(const struct responder_study *r, const struct responder_
 {
 	__u64 usual = r->ahead.longest ?: r->longest, late = usual ? USUAL_TIME * usual : LATE;
 
-	return end->time > r->ahead.time && end->time - r->ahead.time > late;
+	return r->ahead.returned || (end->time > r->ahead.time && end->time - r->ahead.time > late);
 }
 
 /*
@@ -682,7 +684,8 @@ static bool conclude_healed(const struct responder_study *r, struct signs *signs
 
 	if (r->naks || r->passed_gaps || !r->acked || r->healed_gaps < FINDING_PACKETS || end->resent < FINDING_PACKETS)
 		return false;
-	sign = signs_show(signs, KIND_nak_missing, r->healed, r->healed_gaps, "a NAK of PSN 0x%06x", "none, until the sender went back");
+	sign = signs_show(signs, KIND_nak_missing, r->healed, r->healed_gaps, "a NAK of PSN 0x%06x",
+			  "none, until the sender went back");
 	if (!sign)
 		return false;
 	sign->packets = r->healed_asks;

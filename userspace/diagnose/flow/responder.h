@@ -32,6 +32,7 @@ struct responder_ahead {
 	__u64 count;
 	__u32 psn; /* the farthest, */
 	__u64 time; /* ns: when it came */
+	bool returned; /* the requester has gone back since: what it had sent before would have come */
 	bool waits; /* for the request of one of them, since: */
 	__u32 wanted;
 	__u64 since, longest; /* ns; longest: until such a request came; 0: none did */
