@@ -652,11 +652,11 @@ class Dialogue:
         # whose NAK it is that asks for a missing packet is not certain either
         return allowed if self.plan.told or self.plan.qps == 1 or "loss" not in allowed else allowed | {"reorder", "psn-refused"}
 
-
-    @property
-    def path_loses_requests(self):
-        """All that is missing here was lost by the path."""
-        return bool(self.plan.fault) and self.plan.fault[:3] == ("lose", "requests", "before")
+    def loses(self, lost):
+        """Whether this is the right number of requests that the path has lost. Behind a READ of an unknown path MTU a PSN may be its own."""
+        if not self.plan.fault or self.plan.fault[:3] != ("lose", "requests", "before"):
+            return True
+        return lost == self.missing or lost < self.missing and not self.plan.told and "read" in self.plan.kinds
 
 
 FAULTS = {

@@ -314,7 +314,7 @@ static void share_nak(struct doctor *d, const struct chart *response, const stru
 }
 
 /* An answer of which it is not known yet what it answers: whatever it says, each that may be meant is not left without one. */
-static void share_answer(struct doctor *d, const struct chart *response, const struct doctor_packet *taken)
+static void share_answer(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
 	const struct path *path = doctor_path(d, p->dst, p->src);
@@ -323,6 +323,7 @@ static void share_answer(struct doctor *d, const struct chart *response, const s
 		d->searched++;
 		if (!fits(c, p) || is_of_another(c, response))
 			continue;
+		response->waiting.resent |= !(p->op & OP_NO_PLACE) && reads_again(c->reads, p->number);
 		silence_answer(&c->silence, &c->responder, p, taken->stream->last_seen);
 		if (p->op & OP_ACK && (p->syndrome & 0x7f) == AETH_NAK_SEQUENCE)
 			goback_shared_nak(&c->goback, p->number);

@@ -94,13 +94,14 @@ static void add(struct reads *r, const struct roce_packet *p, __u64 frame, bool 
 
 	for (__u32 i = 0; i < r->count && i < READS_LAST; i++) {
 		q = &r->list[i];
-		if (q->psn != psn || q->bytes != bytes)
-			continue;
-		q->again = true;
-		return;
+		if (q->psn == psn && q->bytes == bytes) {
+			q->again = true;
+			return;
+		}
+		again |= q->end == p->va + bytes && bytes < q->bytes && ((psn - q->psn) & PSN_MASK) < packets_of(q->bytes, MTU_LEAST);
 	}
 	q = &r->list[r->count++ % READS_LAST];
-	*q = (struct read_request){ frame, psn, bytes, again };
+	*q = (struct read_request){ .frame = frame, .end = p->va + bytes, .psn = psn, .bytes = bytes, .again = again };
 	for (size_t i = 0; i < r->early_count; i++)
 		if (((r->early[i].psn - psn) & PSN_MASK) >= psns_of(r, q))
 			r->early[kept++] = r->early[i];
@@ -139,6 +140,14 @@ void reads_request(struct reads **reads, const struct doctor_packet *taken)
 	}
 	if (read)
 		add(r, p, taken->number, taken->event->kinds & ROCE_EVENT(psn_duplicate));
+}
+
+bool reads_again(const struct reads *r, __u32 psn)
+{
+	for (__u32 i = 0; r && i < r->count && i < READS_LAST; i++)
+		if (r->list[i].psn == psn && r->list[i].again)
+			return true;
+	return false;
 }
 
 /* ---- responses ---- */

@@ -16,7 +16,7 @@
 #define READS_EARLY 16 /* responses that may have overtaken their request in the capture */
 
 struct read_request {
-	__u64 frame;
+	__u64 frame, end; /* end: address behind what it reads */
 	__u32 psn, bytes;
 	bool again; /* it was sent again, or asks again for a part of another one */
 };
@@ -67,6 +67,9 @@ void reads_request(struct reads **reads, const struct doctor_packet *taken);
  */
 void reads_answer(struct reads *r, const struct twice *sent, struct signs *signs, struct step *step,
 		  const struct doctor_packet *taken);
+
+/* Whether a READ with this PSN was sent again, or asks for a part of another one. r: may be NULL. */
+bool reads_again(const struct reads *r, __u32 psn);
 
 /* Adds the signs of responses that nobody asked for, and of those that never end. All packets of both directions were taken. */
 void reads_conclude(struct reads *r, const struct twice *sent, struct signs *signs);
