@@ -83,12 +83,23 @@ static size_t streams_of_nak(const struct doctor *d, const struct chart *c)
 	return streams;
 }
 
+/*
+ * Whether these requests have got the answers of others: only PSNs tell which of several streams is answered, and there are answers to
+ * PSNs that were never sent here.
+ */
+static bool is_misled(const struct doctor *d, const struct chart *c)
+{
+	const struct path *way = doctor_path(d, c->key.src, c->key.dst);
+
+	return !c->responder.paired && way && way->several && responder_is_ahead(&c->responder);
+}
+
 static void conclude_responder(const struct doctor *d, struct chart *c)
 {
 	const struct responder_end end = {
 		.start = c->start, .time = d->end,
 		.complete = chart_is_complete_with_answers(c),
-		.contended = chart_is_contended(c), .resent = c->loss.resent,
+		.contended = chart_is_contended(c) || is_misled(d, c), .resent = c->loss.resent,
 		.twice = 4 * (c->twice.copies + c->twice.undecided) > c->packets,
 	};
 	size_t streams = streams_of_nak(d, c);
@@ -107,6 +118,10 @@ void ends_conclude(const struct doctor *d, struct chart *c)
 		return;
 	conclude_path_mtu(d, c);
 	conclude_responder(d, c);
+	if (is_misled(d, c)) {
+		signs_drop(&c->signs, KIND_duplicate_answered_otherwise);
+		return;
+	}
 	if (!chart_is_complete_with_answers(c))
 		return;
 	duplicates_conclude(&c->duplicates, &c->signs, c->silence.longest);

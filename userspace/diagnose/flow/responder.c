@@ -248,8 +248,10 @@ static void take_new(struct responder_study *r, const struct step *p, __u32 next
 	if (p->asks)
 		take_ask(r, time);
 	span = psn_distance(r->end, next);
-	if (p->op & OP_READ_REQUEST && span > 0 && span < FAR)
+	if (p->op & OP_READ_REQUEST && span > 0 && span < FAR) {
 		extend(r, next, true);
+		forget_damaged(r, p->psn, (next - 1) & PSN_MASK); /* the PSN was what is damaged */
+	}
 }
 
 /* A packet that came late, or again. */
@@ -575,7 +577,7 @@ static void conclude_ahead(const struct responder_study *r, struct signs *signs,
 	const struct responder_ahead *h = &r->ahead;
 	bool odd = h->count > 1 && !h->differs;
 
-	if (!h->count || psn_distance(responder_newest(r), h->psn) <= 0 || (!odd && !never_comes(r, end)))
+	if (!responder_is_ahead(r) || (!odd && !never_comes(r, end)))
 		return;
 	signs_show(signs, KIND_ack_psn, h->shown, h->count, "PSN 0x%06x or one before it", "PSN 0x%06x");
 }

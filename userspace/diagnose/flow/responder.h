@@ -100,6 +100,12 @@ static inline bool responder_has_acked(const struct responder_study *r, __u32 ps
 	return r->acked && psn_distance(r->acked_psn, psn) <= 0;
 }
 
+/* Whether something was acknowledged that has never come. */
+static inline bool responder_is_ahead(const struct responder_study *r)
+{
+	return r->ahead.count && psn_distance(responder_newest(r), r->ahead.psn) > 0;
+}
+
 /* Whether it is none of this sequence's PSNs. */
 bool responder_is_foreign(const struct responder_study *r, __u32 psn);
 
