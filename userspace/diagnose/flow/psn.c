@@ -118,8 +118,6 @@ static bool is_outlier(const struct psn_study *s, const struct step *p, bool goe
 		return false;
 	if (s->vacant && p->psn == s->counted)
 		return false;
-	if (off > -PSN_NEAR && psn_distance(s->first, p->psn) < 0) /* others have overtaken it, of which one was seen first */
-		return false;
 	/* a response to a READ that comes again may have another MSN */
 	if (p->op & OP_RESPONSE && p->event.kinds & ROCE_EVENT(psn_duplicate))
 		return false;
