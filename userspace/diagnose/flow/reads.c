@@ -58,15 +58,9 @@ static __u32 only_mtu(__u32 bytes, __u32 psns)
 static void vote(struct reads *r, __u32 psn)
 {
 	const struct read_request *q = &r->list[(r->count - 1) % READS_LAST];
-	__u32 psns = (psn - q->psn) & PSN_MASK, mtu = only_mtu(q->bytes, psns), least = MTU_LEAST;
+	__u32 mtu = only_mtu(q->bytes, (psn - q->psn) & PSN_MASK);
 
-	while (least < MTU_MOST && packets_of(q->bytes, least) > psns)
-		least *= 2;
-	if (packets_of(q->bytes, least) <= psns && least > r->least)
-		r->least = least;
-	if (r->by_psns < r->least)
-		r->votes = 0;
-	if (!mtu || mtu < r->least)
+	if (!mtu)
 		return;
 	if (!r->votes)
 		r->by_psns = mtu;

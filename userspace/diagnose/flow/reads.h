@@ -32,7 +32,6 @@ struct reads {
 	__u32 told;    /* by the pair */
 	__u32 by_psns; /* by what READs take, ... */
 	__u32 votes;   /* ... so many of them, less those that say another one */
-	__u32 least;   /* ... and with a smaller one a READ would take more */
 	__u32 filled;  /* by the requester's First and Middle packets */
 	__u32 answered; /* by the first full response, if what a READ takes agrees */
 	struct {
