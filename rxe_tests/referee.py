@@ -133,7 +133,7 @@ def compare_streams(t, name, referee):
 
 
 def stream_key(stream):
-    """The stream's key, as tests/oracle.py names streams."""
+    """The stream's key, as tests/support/oracle.py names streams."""
     if stream["service"] == "UD":
         return (stream["src"], stream["sqpn"])
     return (stream["src"], stream["dst"], stream["dqpn"], stream["side"])

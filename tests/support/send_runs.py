@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Runs rocescope send -w repeatedly and compares its truth files with tests/oracle.py and rocescope analyze."""
+"""Runs rocescope send -w repeatedly and compares its truth files with tests/support/oracle.py and rocescope analyze."""
 import json
 import os
 import random
