@@ -81,7 +81,7 @@ _Static_assert(sizeof(struct totals_value) % 64 == 0, "lines of one CPU are of n
 struct monitor_settings {
 	struct roce_ports ports;
 	struct roce_blocks_by blocks;
-	__u32 icrc_every; /* the ICRC of one frame in so many, drawn at random, is verified; 0: of none */
+	__u32 icrc_every; /* one frame in so many, drawn at random, has its ICRC verified; 0: no frame */
 	__u32 drop;	  /* 1: drop incoming frames after they are counted */
 	__u32 dialogues;  /* 1: requests and responses both pass here, and the map `dialogues` has an entry per stream */
 	__u32 once;	  /* 1: copies of frames count nowhere but in captured_twice, and are not captured; not before Linux 5.17 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The pool of far windows and trials (roce/sequence/trial.h). An entry belongs to the stream whose `far` is its handle; only the holder of
- * that stream's guard touches it. Who finds no free entry takes that of an idle stream.
+ * that stream's guard touches it. If no entry is free, that of an idle stream is taken.
  */
 #ifndef BPF_EXTRAS_H
 #define BPF_EXTRAS_H
@@ -107,8 +107,8 @@ static __noinline long extras_look(__u32 i, void *context)
 }
 
 /*
- * Finds an entry for the stream in the scratch. Streams that are merely lossy have half of the pool: reordered ones need theirs,
- * as numbers they miss do come.
+ * Finds an entry for the stream in the scratch. Streams that only lose packets may use half of the pool. The other half is for
+ * reordered streams, whose missing numbers still come.
  */
 __noinline int extras_find(struct roce_psn *w)
 {

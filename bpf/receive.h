@@ -3,9 +3,9 @@
  * Takes RDMA WRITE and SEND into memory, after the frame was counted (bpf/watch.h): judges the packet (roce/responder/respond.h), copies its
  * payload, records messages that end, and answers.
  *
- * A QP is claimed for the time of one packet. Packets of one QP come on one CPU as a rule, and those that meet a claim are dropped
- * and counted: to wait for it would not help, since they would be out of order then. Each step is a global function, which the
- * verifier looks at once.
+ * A QP is claimed for the time of one packet. As a rule, all packets of a QP come on one CPU. A packet that finds its QP
+ * claimed is dropped and counted: waiting would not help, because it would be out of order then. Each step is a global
+ * function, which the verifier checks once.
  */
 #ifndef BPF_RECEIVE_H
 #define BPF_RECEIVE_H

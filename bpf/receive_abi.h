@@ -33,7 +33,7 @@ struct receive_qp {
 	__u64 packets;	  /* taken */
 	__u64 bytes;	  /* of payload */
 	__u64 messages;	  /* complete */
-	__u64 incomplete; /* messages of which part came */
+	__u64 incomplete; /* messages that came in part */
 	__u64 refused;	  /* packets */
 	__u64 first_ns;	  /* CLOCK_MONOTONIC, of the first and the last packet that was taken; a few ms exact */
 	__u64 last_ns;

@@ -2,8 +2,8 @@
 /*
  * The table of streams. BPF's hash maps cost a call, a jhash and a walk per packet, and cannot evict idle entries. The JIT
  * inlines array maps. One lock guards the index against other writers: streams are seldom created. A stream's guard (bpf/guard.h)
- * guards the stream and its key. The two are never held together. Readers of a bucket take no lock: they compare the key under
- * the stream's guard.
+ * guards the stream and its key. Nobody holds the lock and a guard together. Readers of a bucket take no lock: they compare the
+ * key under the stream's guard.
  */
 #ifndef BPF_TABLE_H
 #define BPF_TABLE_H
@@ -38,7 +38,7 @@ struct table_cpu {
 
 #define TABLE_SKEW 1024 /* upper bound of the ticks by which clocks of two CPUs differ */
 #define TABLE_SWEEP 4	/* buckets that a new stream searches for an idle one */
-#define TABLE_FRUITLESS 256 /* buckets without one that a CPU searches in a tick: a flood need not search for each packet */
+#define TABLE_FRUITLESS 256 /* buckets that a CPU searches in vain in a tick, at most, so that a flood searches little */
 
 MAP(buckets, ARRAY, __u32, struct table_bucket, TABLE_BUCKETS_FOR(65536), BPF_F_MMAPABLE);
 MAP(streams, ARRAY, __u32, struct stream_value, 65536, BPF_F_MMAPABLE);

@@ -395,7 +395,7 @@ static __always_inline void watch_observe(struct xdp_md *ctx, struct scratch *s,
 }
 #endif
 
-/* Looks closer at a frame without RoCE, of which every way has copied so many headers. Global, as watch_insert(). */
+/* Classifies a frame without RoCE. Its first ROCE_WINDOW_BYTES bytes were copied in any case. Global, as watch_insert(). */
 __noinline int watch_other(void)
 {
 	struct scratch *s = watch_scratch();

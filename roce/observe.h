@@ -37,7 +37,7 @@ roce_inline void stream_simple(struct roce_stream *s, const struct roce_packet *
 		stream_look_back(s, p);
 	stream_take(s, p, info);
 	stream_take_block(s, p);
-	s->acks.looked = s->psn.next / PSN_PERIOD; /* they do not settle */
+	s->acks.looked = s->psn.next / PSN_PERIOD; /* such kernels count no PSN as unseen */
 }
 
 /*
@@ -55,8 +55,8 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 }
 
 /*
- * Follows the MSN. One that is lower may be an acknowledgement that was overtaken; two in a row are those of another connection,
- * because a responder repeats the newest one for what is sent again.
+ * Follows the MSN. One lower MSN may be that of an overtaken acknowledgement. Two in a row are another connection's: a
+ * responder answers retransmissions with its newest MSN.
  */
 roce_inline void stream_acknowledged(struct roce_stream *s, const struct roce_packet *p)
 {
@@ -179,7 +179,7 @@ roce_inline void roce_adopt(struct roce_stream *s, const struct roce_packet *p, 
 		return;
 	*own = *pair;
 	if (p->op & OP_RESPONSE)
-		own->first_psn = PAIR_NO_PSN; /* it is that of the requests which have the same addresses and QPN */
+		own->first_psn = PAIR_NO_PSN; /* that is the first PSN of requests to the same addresses and QPN */
 	if (s->met) {
 		s->counters.value[COUNTER_psn_restarts]++;
 		s->sequence.restart_by = RESTART_HANDSHAKE;

@@ -10,7 +10,7 @@
 
 #define HEAP_WINDOW 64 /* datagrams of a heap, behind its farthest one, that are recognized when they come twice */
 
-/* The place of the packet's heap; HEAPS: it is none of them. */
+/* The place of the packet's heap; HEAPS: it is not there. */
 roce_inline __u32 heap_find(const struct udp_heaps *h, __u64 id)
 {
 	__u32 at = HEAPS;

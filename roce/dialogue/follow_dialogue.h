@@ -52,13 +52,13 @@ roce_inline __u16 pending_draw(const struct roce_pending *q)
 	return q->random * 25173u + 13849; /* has all values before it repeats one (Knuth, TAOCP 2, 3.2.1.2, theorem A) */
 }
 
-/* Which of 2^shift requests is timed, counted from 0. With one shift more it is that one, or its like 2^shift later. */
+/* Which of 2^shift requests is timed, counted from 0. With one shift more it is the same one, or the one 2^shift later. */
 roce_inline __u32 pending_place(const struct roce_pending *q)
 {
 	return q->random * 40503u >> 15 & ((1u << q->shift) - 1); /* lower bits of `random` repeat early */
 }
 
-/* Makes room: of each two entries one goes. */
+/* Makes room: one of each two entries is dropped. */
 roce_inline void pending_thin(struct roce_pending *q)
 {
 	__u32 second = pending_draw(q) >> 8; /* a bit for each two entries */
@@ -69,7 +69,7 @@ roce_inline void pending_thin(struct roce_pending *q)
 	q->shift++;
 }
 
-/* Times more of the requests to come: of those that are timed already each becomes two. */
+/* Times more of the next requests. Each entry that waits becomes two, so that all have the same weight. */
 roce_inline void pending_widen(struct roce_pending *q)
 {
 	for (__u32 i = DIALOGUE_PENDING - 1; i; i--)

@@ -62,7 +62,7 @@ roce_inline void message_resume(struct roce_message *m, const struct roce_messag
 	m->counts = beside->counts;
 }
 
-/* The packets that seemed to be late are those of another sequence: the open message is the newest. */
+/* Packets that seemed to be late are of another sequence: the open message is the newest. */
 roce_inline void message_anew(struct roce_message *m)
 {
 	m->late = false;

@@ -136,7 +136,7 @@ roce_inline __s64 roce_distance(__u64 from, __u64 to, __u32 bits)
 
 #define PSN_MASK 0xffffffu
 
-/* roce_distance() of two PSNs: 24 bits. In 32-bit arithmetic, of which the verifier learns less, so that it walks fewer paths. */
+/* roce_distance() of two PSNs: 24 bits. In 32-bit arithmetic: the verifier knows less of its values, and walks fewer paths. */
 roce_inline __s32 psn_distance(__u32 from, __u32 to)
 {
 	return (__s32)((to - from) << 8) >> 8;

@@ -128,7 +128,7 @@ struct roce_packet {
 	__u8 port;	/* ROCE_UDP: 1 + the index of its port in struct roce_ports */
 	__u8 udp_kind;	/* ROCE_UDP: enum udp_kind */
 	__u8 shift;	/* ROCE_UDP: 64 - bits of `number` */
-	__u8 foreign;	/* ROCE_UDP that is none of its port's format: it has no sequence */
+	__u8 foreign;	/* ROCE_UDP without the header of its port's format: it has no sequence */
 	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
 	__u8 unparsed;	/* ROCE_OTHER, but RoCE may be behind headers that are not parsed */
 	__u8 length_wrong; /* filled in by roce_count_frame(): `ends_at`, and it is not known that a mirror cuts frames */

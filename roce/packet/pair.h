@@ -40,8 +40,8 @@ roce_inline void pair_key(struct roce_pair_key *key, const __u8 src[16], const _
 }
 
 /*
- * A store of pairs has a generation for each of so many classes of QPNs, so that a new pair makes few streams look for theirs:
- * strangers' connection management cannot make all of them look at each packet.
+ * A store of pairs has a generation for each of PAIR_GENERATIONS classes of QPNs. A new pair makes only the streams of its
+ * class look for theirs. So others' connection management cannot make all streams look for each packet.
  */
 #define PAIR_GENERATIONS 256
 

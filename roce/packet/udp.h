@@ -35,7 +35,7 @@ enum udp_kind {
 
 /* The format of a port. All zero: the stream programs'. */
 struct roce_udp_format {
-	__u64 step;    /* by which the number counts up, 1 or more; UDP_HEAP: 0: heaps have none */
+	__u64 step;    /* by which the number counts up, 1 or more; UDP_HEAP: 0: heaps are not numbered */
 	__u64 inverse; /* udp_inverse(step) */
 	struct udp_field number;
 	struct udp_field stream[UDP_STREAM_FIELDS]; /* the first one is the lower part of the flow's number; together 32 bits */

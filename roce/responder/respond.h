@@ -55,7 +55,7 @@ roce_inline void responder_end(struct roce_responder *q, struct roce_message_end
 	q->ended = flags & MESSAGE_INCOMPLETE ? ENDED_INCOMPLETE : ENDED_WHOLE;
 }
 
-/* An unfinished message ends, of which no more will be taken. */
+/* Gives up the unfinished message: no more of it will be taken. */
 roce_inline void responder_give_up(struct roce_responder *q, struct responder_step *s)
 {
 	if (q->open == OPEN_NONE)

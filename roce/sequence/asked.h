@@ -8,7 +8,7 @@
 
 #include "roce/stream/stream.h"
 
-#define ASKED_MORE 128 /* ... and in the pool: as many as rxe has */
+#define ASKED_MORE 128 /* requests in the pool, besides ASKED: as many as rxe has */
 #define ASKED_VALID (1ull << 63)
 #define ASKED_PSNS (1ull << 62)	   /* the length is in PSNs, not in bytes */
 #define ASKED_NUMBER 0x3fffffffull /* bits of the first request's number that are stored; the lower 24 are the PSN */
@@ -73,7 +73,7 @@ roce_inline __u64 asked_oldest(const struct roce_asked *a, __u64 answered)
 	return oldest & asked_less(0, ahead) & asked_less(ahead, ASKED_OLD);
 }
 
-/* Where a response is, and what of the PSNs before it was requested. PSNs are counted from the expected one. */
+/* Where a response is, and which PSNs before it were requested. All are distances from the expected PSN. */
 struct asked_sum {
 	__u64 next; /* the requester's next PSN */
 	__u32 from; /* the expected PSN */

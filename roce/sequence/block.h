@@ -210,7 +210,7 @@ roce_inline void block_count_values(struct roce_stream *s, const struct roce_pac
 
 /* ---- incomplete blocks ---- */
 
-/* Counts the block of the numbers from .. end - 1, of which a packet is missing, and remembers it, if it is not too long. */
+/* Counts the block of the numbers from .. end - 1: a packet of it is missing. Remembers it, if it is not too long. */
 roce_inline void block_add(struct roce_stream *s, __u64 from, __u64 end)
 {
 	struct roce_blocks *b = &s->blocks;

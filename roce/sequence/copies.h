@@ -52,8 +52,8 @@ roce_inline void copies_expect(struct roce_stream *s)
 }
 
 /*
- * The packet behind copies of the stream's first one, of which nobody could tell, because it has the identification 0: most who do
- * not count it send 0. If this one has another, the sender counts.
+ * The first packet of the stream has the identification 0, as senders have that do not count it. So its copies could not be
+ * told from retransmissions. If the packet behind them has another identification, the sender counts, and they were copies.
  */
 roce_inline void copies_settle(struct roce_stream *s, const struct roce_packet *p)
 {

@@ -10,7 +10,7 @@
 
 #define FAR_REACH 65536 /* numbers, a power of two */
 
-/* Starts as zeroes. Who takes one that was used before empties it with far_move(). */
+/* Starts as zeroes. One that was used before is emptied by far_move(). */
 struct roce_far {
 	__u64 missing[FAR_REACH / 64]; /* bit number % FAR_REACH; 1: missing */
 	__u64 base, end; /* the window holds base .. end - 1; no other bits are set */
@@ -25,7 +25,7 @@ struct roce_far {
 };
 
 /*
- * All ones if a < b, else 0. The code keeps the compiler from making it a branch, of which the verifier would follow both ways.
+ * All ones if a < b, else 0. The compiler must not make it a branch: the verifier would follow both ways.
  */
 roce_inline __u64 psn_before(__u64 a, __u64 b)
 {
@@ -72,8 +72,8 @@ static roce_step far_word(__u32 i, void *context)
 }
 
 /*
- * Marks from .. end - 1, at most FAR_REACH, as missing (none of them was) or seen. Returns how many had been missing. *behind
- * becomes the number behind the last of these.
+ * Marks the numbers from .. end - 1, at most FAR_REACH, as missing (none of them was) or as seen. Returns how many had been
+ * missing. *behind becomes the number behind the last one that had been missing.
  */
 roce_inline __u64 far_mark(struct roce_far *far, __u64 from, __u64 end, bool missing, __u64 *behind)
 {
@@ -115,8 +115,8 @@ roce_inline bool far_lacks(struct roce_far *far, __u64 from, __u64 end)
 }
 
 /*
- * Moves the window forward, so that it ends before the number `to`. What falls out of it is lost for good: then *behind becomes
- * the number behind the last of it.
+ * Moves the window forward, so that it ends before the number `to`. Missing numbers that fall out of it are lost for good, and
+ * *behind becomes the number behind the last of them.
  */
 roce_inline void far_move(struct roce_far *far, __u64 to, __u64 *behind)
 {

@@ -10,13 +10,13 @@
 #include "roce/sequence/far.h"
 #include "roce/stream/stream.h"
 
-#define PSN_REACH ((ROCE_HAS_LOOP ? FAR_REACH : 0) + PSN_WINDOW) /* as far back as the windows reach */
-#define PSN_PERIOD 256	  /* psn_step() refuses each number that this divides: then seldom work is done */
+#define PSN_REACH ((ROCE_HAS_LOOP ? FAR_REACH : 0) + PSN_WINDOW) /* how far back the windows reach */
+#define PSN_PERIOD 256	  /* psn_step() refuses multiples of this: rare work is done there */
 
 /*
- * The pool of far windows belongs to the caller of the engine (bpf/extras.h, roce/sequence/extra.c). far_of(): the stream's
- * far window, NULL: it has none. far_take(): the same, after taking one from the pool if necessary; NULL: there is none left.
- * far_give(): gives it back, whatever is missing in it.
+ * The pool of far windows belongs to the caller of the engine (bpf/extras.h, roce/sequence/extra.c). far_of(): the stream's far window;
+ * NULL: it has none. far_take(): takes one from the pool if the stream has none; NULL: the pool is empty. far_give(): gives it
+ * back, whatever is missing in it.
  */
 roce_pool(struct roce_far *) far_of(const struct roce_psn *w);
 roce_pool(struct roce_far *) far_take(struct roce_psn *w);
@@ -40,7 +40,7 @@ roce_inline struct roce_far *psn_far(const struct roce_psn *w)
 	return ROCE_HAS_LOOP && w->far ? far_of(w) : NULL;
 }
 
-/* Brings the far window up to the number `to`, where the own window begins, and gives it back if nothing is missing there. */
+/* Moves the far window forward to the number `to`, where the near window begins. Gives it back if nothing is missing in it. */
 roce_inline void psn_move_far(struct roce_psn *w, __u64 to)
 {
 	struct roce_far *far = psn_far(w);
@@ -52,7 +52,7 @@ roce_inline void psn_move_far(struct roce_psn *w, __u64 to)
 		far_give(w);
 }
 
-/* A stream that is met in the middle starts there: earlier numbers count as seen. */
+/* Starts at this number. Earlier numbers count as seen. */
 roce_inline void psn_start(struct roce_psn *w, __u64 number)
 {
 	w->next = w->begin = number;
@@ -112,7 +112,7 @@ roce_inline void psn_pass(struct roce_psn *w, struct roce_far *far, __u64 begin,
 	}
 }
 
-/* The same for the numbers from .. end - 1, all of which are missing. */
+/* The same for the numbers from .. end - 1. All of them are missing. */
 roce_inline void psn_pass_hole(struct roce_psn *w, struct roce_far *far, __u64 from, __u64 end)
 {
 	__u64 base = far ? far->base : end;
@@ -127,8 +127,8 @@ roce_inline void psn_pass_hole(struct roce_psn *w, struct roce_far *far, __u64 f
 }
 
 /*
- * Call before the window moves by n > 0. Passes the unseen numbers that fall out of it to the far window, and behind them the
- * hole of `count` numbers at `from`, which lies in front of the window (count 0: none).
+ * Call before the window moves by n > 0. The unseen numbers that fall out of it go to the far window. So does, behind them, a
+ * hole of `count` numbers from `from` on that never enters the window (count 0: there is no such hole).
  */
 roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 {
@@ -153,9 +153,9 @@ roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 }
 
 /*
- * Takes the next number, if nothing else is to be done: it reuses the bit of the number that falls out of the window. whole:
- * psn_is_whole() is known to hold. false: the number that falls out was unseen, and psn_forward() must remember it; or PSN_PERIOD
- * divides the next one.
+ * Takes the next number, if nothing else is to be done. Its bit is that of the number that falls out of the window. whole:
+ * psn_is_whole() is known to hold. false: call psn_forward(), because the number that falls out was unseen, or the next one is
+ * a multiple of PSN_PERIOD.
  */
 roce_inline bool psn_step(struct roce_psn *w, bool whole)
 {
@@ -195,8 +195,8 @@ roce_inline void psn_forward(struct roce_psn *w)
 }
 
 /*
- * Moves back, so that `number` is the expected one: those from there on were none of the sequence. What is missing in the far
- * window so near stays missing, but is forgotten.
+ * Moves back, so that `number` is the expected one: numbers from there on were not of the sequence. Those that the far window
+ * holds and the near one would reach now are forgotten: they stay missing.
  */
 roce_inline void psn_back(struct roce_psn *w, __u64 number)
 {
@@ -229,8 +229,8 @@ roce_inline void psn_recover_far(struct roce_psn *w, __u64 from, __u64 end)
 }
 
 /*
- * Takes n late numbers, beginning at `from`, which lies behind `next`. Only those behind `next` count. Returns how many had
- * been missing; 0: a duplicate, or, if psn_is_unknown(), nobody knows.
+ * Takes n late numbers from `from` on, which is less than `next`. Numbers from `next` on do not count. Returns how many had
+ * been missing. 0: a duplicate; if psn_is_unknown(), it may have been missing.
  */
 roce_inline __u64 psn_recover(struct roce_psn *w, __u64 from, __u64 n)
 {
@@ -275,7 +275,7 @@ roce_inline bool psn_lacks(struct roce_psn *w, __u64 from, __u64 end)
 			return true;
 		from = begin;
 	}
-	for (int i = 0; i <= PSN_WORDS; i++) { /* without a branch, of which the verifier would follow both ways */
+	for (int i = 0; i <= PSN_WORDS; i++) { /* without a branch: the verifier would follow both ways */
 		bits |= ~*psn_word(w, from) & psn_bits(from, end) & psn_before(from, end);
 		from = (from | 63) + 1;
 	}

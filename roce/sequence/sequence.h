@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rules of PSNs (docs/rules.md): a packet's place in the sequence of its stream. */
+/* The rules of PSNs (docs/rules.md): a packet's place in the sequence of its stream. Recovered or duplicate: stream_late(). */
 #ifndef ROCE_SEQUENCE_SEQUENCE_H
 #define ROCE_SEQUENCE_SEQUENCE_H
 
@@ -24,8 +24,8 @@ roce_inline __u32 stream_read_span(__u64 bytes, __u32 path_mtu)
 }
 
 /*
- * The path MTU, not below `least`, with which a READ of so many bytes takes so many PSNs. 0: none. Only where that is one PSN,
- * several may: their sum. Without branches, because the verifier follows each.
+ * The path MTU, `least` or more, with which a READ of `bytes` takes `psns` PSNs. 0: there is none. For one PSN several may fit:
+ * then their sum. Without branches, because the verifier follows each.
  */
 roce_inline __u32 stream_mtu_of(__u64 bytes, __u64 psns, __u32 least)
 {
@@ -52,7 +52,7 @@ roce_inline bool stream_is_read_jump(const struct roce_stream *s, __s64 d)
 	return jump & 1;
 }
 
-/* Whether this is the READ before it, sent again from inside its span on: then its PSN tells the path MTU (0: none fits). */
+/* Whether this is the READ before it, sent again from the middle on. Then its PSN tells the path MTU (0: none fits). */
 roce_inline bool stream_read_again(const struct roce_stream *s, const struct roce_packet *p, __u64 psns, __u32 *mtu)
 {
 	__u64 other, found = 0;
@@ -69,8 +69,8 @@ roce_inline bool stream_read_again(const struct roce_stream *s, const struct roc
 }
 
 /*
- * A packet inside the span of the READ before it, as far as the path MTU is known. If the READ has ended there with a larger one,
- * the path MTU has changed: the QP was used again.
+ * A packet inside the span that the READ before it has with the known path MTU. If the READ ends there with a larger path MTU,
+ * that has changed: the QP was used again.
  */
 roce_inline void stream_mtu_grown(struct roce_stream *s, const struct roce_packet *p, __u64 number)
 {
@@ -93,8 +93,8 @@ roce_inline void stream_mtu_grown(struct roce_stream *s, const struct roce_packe
 	psn_back(&s->psn, s->reads.at + psns);
 }
 
-#define STREAM_DOUBTS 3 /* READs in a row that prove another path MTU than the known one, */
-#define STREAM_GUESSES 2 /* ... or than none */
+#define STREAM_DOUBTS 3 /* READs in a row that prove another path MTU than the known one */
+#define STREAM_GUESSES 2 /* READs in a row that prove a path MTU, where none is known */
 
 /*
  * The last packet was a READ request. How many PSNs from the next on belong to it? d >= 0: the distance of the packet that
@@ -151,8 +151,8 @@ roce_inline void stream_after_read(struct roce_stream *s, const struct roce_pack
 }
 
 /*
- * Call before the stream takes a packet. What lies before it may be none of the sequence: the PSNs of packets with unknown
- * opcodes, and those of a READ.
+ * Call before the stream takes a packet. Corrects what was taken for PSNs of the sequence: those of packets with unknown
+ * opcodes, and those that a READ takes.
  */
 roce_rare stream_look_back(struct roce_stream *s, const struct roce_packet *p)
 {
@@ -176,7 +176,7 @@ roce_rare stream_look_back(struct roce_stream *s, const struct roce_packet *p)
 	return 0;
 }
 
-/* How many PSNs a request takes, as far as is known. */
+/* How many PSNs a request takes. 1 for a READ, if the path MTU is not known. */
 roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_packet *p)
 {
 	return p->op & OP_READ_REQUEST && s->path_mtu ? stream_read_span(p->dma_length, s->path_mtu) : 1;
@@ -199,7 +199,7 @@ roce_inline void stream_depth(struct roce_stream *s, __u64 behind)
 		stream_lint_add(&s->arrival.depth[i], 1);
 }
 
-/* Counts `found` PSNs that came late, if the observer may have reordered them itself. number: of the first one. */
+/* Counts `found` late PSNs in psn_crossed, if the observer may have reordered them itself. number: of the first one. */
 roce_inline void stream_crossed(struct roce_stream *s, __u64 number, __u64 found)
 {
 	__u64 newest = stream_arrived(s), overtaken = psn_before(number, newest) & ~psn_before(s->psn.next, newest);
@@ -227,7 +227,7 @@ roce_inline enum psn_place stream_late(struct roce_stream *s, __s64 d, __u64 fou
 	return PSN_DUPLICATE;
 }
 
-/* So many PSNs are skipped, perhaps none. */
+/* Counts skipped PSNs. skipped: 0 or more. */
 roce_inline void stream_skips(struct roce_stream *s, __u64 skipped)
 {
 	s->counters.value[COUNTER_psn_gaps] += skipped > 0;
@@ -236,10 +236,10 @@ roce_inline void stream_skips(struct roce_stream *s, __u64 skipped)
 }
 
 /*
- * PSN rules (docs/rules.md): a packet d ahead of the expected number makes a gap of d; behind it, the windows decide; too far
- * either way is another place in the sequence. (Where there is room for a trial, packets come here only after it.) begins: the
- * packet begins a message or the stream; how far such a response is ahead means nothing. Returns the packet's place;
- * psn_forward() may have to follow.
+ * PSN rules (docs/rules.md). A packet d ahead of the expected number makes a gap of d. A packet behind it was missing or is a
+ * duplicate: the windows know. Too far away either way, it begins another sequence. (Where there is room for a trial, packets
+ * come here only after it.) begins: the packet begins a message or the stream. A response that begins one may be any distance
+ * ahead, without a gap. Returns the packet's place. psn_forward() may have to follow.
  */
 roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool begins,
 					const struct roce_peer_info *info)
@@ -271,7 +271,7 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 			place = PSN_RESYNC;
 	} else if (d > 0 && p->op & OP_RESPONSE && info && info->valid && info->from == s->psn.next &&
 		   (begins || info->wanted)) {
-		/* acknowledged PSNs between them count as unseen too, which is harmless */
+		/* acknowledged PSNs between them are marked as missing as well, which is harmless */
 		own = info->begin;
 		skipped = info->end - own;
 		span += d - info->end;
@@ -326,8 +326,8 @@ roce_inline void stream_message(struct roce_stream *s, const struct roce_packet 
 }
 
 /*
- * A packet with an unknown opcode may have a PSN of the sequence (a manufacturer's opcode) or not. If it has the expected one,
- * it takes it, until a known packet with that PSN comes.
+ * A packet with an unknown opcode (a manufacturer's) may have a PSN of the sequence or not. If it has the expected PSN, it
+ * takes that, until a packet with a known opcode comes with the same PSN.
  */
 roce_inline void stream_unknown(struct roce_stream *s, const struct roce_packet *p)
 {
@@ -405,9 +405,9 @@ roce_inline void stream_take_block(struct roce_stream *s, const struct roce_pack
 		stream_block(s, p, BLOCK_TAKEN);
 }
 
-/* ---- what an observer did not see, though it was not lost ---- */
+/* ---- unseen PSNs: acknowledged, so not lost, but not seen here ---- */
 
-/* Whether it is time to look, at the first packet in each PSN_PERIOD. */
+/* Whether the peer is to be asked again: once in each PSN_PERIOD. */
 roce_inline bool stream_is_look(const struct roce_stream *s)
 {
 	return (__u32)(s->psn.next / PSN_PERIOD) != s->acks.looked;
@@ -422,7 +422,7 @@ roce_inline bool stream_may_settle(const struct roce_stream *s)
 	       v[COUNTER_psn_skipped] != v[COUNTER_psn_recovered] + v[COUNTER_psn_unseen];
 }
 
-/* The larger one of `best` and the distance from `next` to this PSN, which lies behind the acknowledged ones, if it was sent. */
+/* The larger one of `best` and the distance from `next` to this PSN, if it was sent. psn: the one behind an acknowledged one. */
 roce_inline __s64 stream_nearer(__s64 best, __u64 next, __u32 psn)
 {
 	__s64 d = psn_distance(next & PSN_MASK, psn & PSN_MASK);
@@ -431,8 +431,8 @@ roce_inline __s64 stream_nearer(__s64 best, __u64 next, __u32 psn)
 }
 
 /*
- * The number behind the newest request that the stream of responses acknowledges, by two acknowledgements or by a response. What
- * was not sent here cannot be acknowledged. Far behind, if nothing is acknowledged.
+ * The number behind the newest acknowledged request. Two acknowledgements, or one response, acknowledge it. A PSN that was not
+ * sent cannot be acknowledged. If nothing is acknowledged, a number far behind.
  */
 roce_inline __u64 stream_acknowledged_by(const struct roce_stream *s, const struct roce_stream *peer)
 {
@@ -447,8 +447,9 @@ roce_inline __u64 stream_acknowledged_by(const struct roce_stream *s, const stru
 }
 
 /*
- * Counts as unseen what is missing and was acknowledged at the last look: sent again after a loss, it would have come meanwhile.
- * (An acknowledgement may overtake it at a mirror port, so the last look decides, not this one.)
+ * Counts missing PSNs as unseen that were acknowledged when the peer was asked the time before. If they had been lost, their
+ * retransmissions would have come meanwhile. (At a mirror port an acknowledgement may overtake them, so what it acknowledges
+ * now is judged the next time.)
  */
 roce_rare stream_settle(struct roce_stream *s, const struct roce_peer_info *info)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A sequence is not carried off by one packet. A packet that no loss explains begins a trial (RFC 3550, A.1: probation): the
- * sequence stays where it is, and another one is followed beside it, until it is clear which of them goes on. Trials need
- * memory, which comes from the pool of far windows; without it, and without ROCE_HAS_LOOP, each packet is judged at once.
+ * One packet never moves a sequence. A packet that no loss explains begins a trial (RFC 3550, A.1: probation): the stream keeps
+ * its sequence, and follows the packet's one beside it until it is clear which of the two goes on. The memory of trials comes
+ * from the pool of far windows. Without it, and without ROCE_HAS_LOOP, each packet is judged at once.
  */
 #ifndef ROCE_SEQUENCE_TRIAL_H
 #define ROCE_SEQUENCE_TRIAL_H
 
 #include "roce/sequence/sequence.h"
 
-#define TRIAL_PACKETS 16	 /* so many packets near each other prove a sequence, if the old one does not go on */
+#define TRIAL_PACKETS 16	 /* packets near each other that prove a sequence, if the old one does not go on */
 #define TRIAL_RUN_MOST (1 << 20) /* a run of PSNs seen before that is longer is no retransmission */
 #define TRIAL_BACK_MOST (1 << 22) /* ... nor one that goes back farther */
 #define TRIAL_TURNS_MOST 8
@@ -29,7 +29,7 @@ struct roce_trial {
 	struct roce_stream beside; /* the sequence, in the stream's numbers */
 };
 
-/* What few streams need at a time. */
+/* Memory from the pool, which few streams need at a time. */
 struct roce_extra {
 	struct roce_far far; /* first: far_of() returns it */
 	struct roce_trial trial;      /* valid if HELD_TRIAL */
@@ -62,7 +62,7 @@ roce_inline bool stream_may_spill(const struct roce_stream *s, const struct roce
 	return roce_is_answered(p) && asked_oldest(&s->asked, s->acks.answered);
 }
 
-/* Makes room for a request: the oldest one that is remembered goes to the pool, if it is not answered. */
+/* Makes room for a request: the oldest remembered one goes to the pool, unless it was answered. */
 roce_rare stream_spill(struct roce_stream *s)
 {
 	struct roce_far *far = s ? far_of(&s->psn) : NULL;
@@ -114,19 +114,20 @@ roce_inline enum trial_kind trial_kind_of(const struct roce_stream *s, const str
 	return TRIAL_ELSEWHERE;
 }
 
-/* A packet with its number, in 32 bits, never 0: what a retransmission has in common with it. */
+/* A hash of the packet with its number, never 0. A retransmission has the same. */
 roce_inline __u32 trial_what(const struct roce_packet *p)
 {
 	__u32 what = (p->opcode << 16 ^ p->payload_bytes) * 31 + (__u32)(p->va ^ p->va >> 32);
 
-	/* what counts the slots of a ring is learnt meanwhile */
+	/* which field counts the slots of a ring is learnt meanwhile */
 	what = ((what * 31 + p->dma_length) * 31 + (p->op & OP_RING ? 0 : p->immediate)) * 31 + p->rkey;
 	return what + !what;
 }
 
 /*
- * The samples: the first packet of the sequence, and of the packets with a number that 256, 4 * 256, 4^2 * 256, ... divide the
- * last one. So a run of PSNs seen before, wherever it begins, meets one before it is as long as it went back.
+ * The index of the sample. Samples are the first packet of the sequence, and the last packet whose number is a multiple of 256,
+ * of 4 * 256, of 4^2 * 256, ... So a run of PSNs seen before, wherever it begins, meets one before it is as long as it went
+ * back.
  */
 roce_inline __u32 trial_sample_of(const struct roce_stream *s, __u64 number)
 {
@@ -376,7 +377,7 @@ roce_inline bool trial_differs(const struct roce_stream *s, const struct roce_pa
 	return differs;
 }
 
-/* Whether this run of PSNs seen before began before the first packet seen: such PSNs count as seen, though they were not. */
+/* Whether this run began before the stream's first packet. PSNs from before it count as seen, though they were not. */
 roce_inline bool trial_is_before(const struct roce_stream *s, const struct roce_trial *t)
 {
 	return (__s64)(t->first - s->psn.begin) < 0;
@@ -409,14 +410,14 @@ roce_inline enum roce_restart_by trial_again_by(const struct roce_stream *s, con
 	return t->packets >= TRIAL_RUN_MOST ? RESTART_RUN : RESTART_NONE;
 }
 
-/* Call before the sequence takes a packet of which trial_count_once() is to know. In memory, because the stack has no room. */
+/* Call before the sequence takes a packet, for trial_count_once(). In memory, because the stack has no room. */
 roce_inline void trial_note(struct roce_stream *s)
 {
 	s->psn.messages = s->counters.value[COUNTER_messages];
 	s->psn.blocks = s->counters.value[COUNTER_blocks];
 }
 
-/* Both have taken the packet. The message and the block that both have counted only the stream has. */
+/* Both sequences have taken the packet. A message or a block that both have counted stays with the stream alone. */
 roce_inline void trial_count_once(const struct roce_stream *s, struct roce_stream *b)
 {
 	const __u64 *v = s->counters.value;
@@ -441,7 +442,7 @@ roce_inline void trial_join(struct roce_stream *s, struct roce_trial *t)
 	s->sample[0] = t->beside.sample[0];
 }
 
-/* The stream has taken a packet whose PSN was seen before, or had been missing. */
+/* The stream has taken a packet whose PSN had been seen, or had been missing. */
 roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p, __u64 number, const struct roce_peer_info *info)
 {
 	struct roce_far *far = s->trial ? far_of(&s->psn) : NULL;
@@ -494,8 +495,8 @@ roce_inline void trial_goes_on(struct roce_stream *s, struct roce_far *far)
 }
 
 /*
- * The stream has taken a packet. number: it had, before. late: counted as seen before, or as unknown. recovered: PSNs that had
- * been missing.
+ * The stream has taken a packet. number: the packet's, before that. late: counted as seen before, or as unknown. recovered:
+ * PSNs that had been missing.
  */
 roce_inline void trial_taken(struct roce_stream *s, const struct roce_packet *p, __u64 number, bool late, bool recovered,
 			     const struct roce_peer_info *info)

@@ -31,10 +31,10 @@ _Static_assert(sizeof(struct roce_key) == 40, "no padding");
 
 /* ---- the sequence (roce/sequence/psn.h) ---- */
 
-#define PSN_WINDOW 1024	  /* numbers of which each stream remembers whether they are missing */
+#define PSN_WINDOW 1024	  /* numbers in the near window: each stream knows which of them are missing */
 #define PSN_WORDS (PSN_WINDOW / 64)
 #define PSN_GAP_MAX 65535 /* a larger jump forward is another place in the sequence, not a loss */
-#define PSN_NO_FAR (~0ull) /* value of `far`: this sequence is to have none */
+#define PSN_NO_FAR (~0ull) /* value of `far`: this sequence gets no far window */
 
 struct roce_psn {
 	__u64 next; /* the next expected number */
@@ -288,7 +288,7 @@ enum roce_restart_by {
 	RESTART_MSN,	   /* the peer's message sequence number has fallen */
 	RESTART_PACKET,	   /* another packet than before has a remembered PSN */
 	RESTART_RUN,	   /* the length of the run of PSNs seen before */
-	RESTART_ELSEWHERE, /* PSNs one after the other that can be none of the sequence: too far away, or nobody sends them again */
+	RESTART_ELSEWHERE, /* consecutive PSNs that are too far away, or of a service that sends nothing again */
 };
 
 /* A packet of a reliable service with its number, to tell another one with that number. */
@@ -305,7 +305,7 @@ enum trial_kind {
 	TRIAL_AGAIN,	 /* PSNs seen before: sent again, or the QP is used again */
 };
 
-/* What a packet with the expected number has to look at. */
+/* What a packet with the expected number has to check. */
 enum stream_plain {
 	PLAIN_NOT, /* everything: stream_rare() */
 	PLAIN,	   /* whether the window remembers something where the number goes */
@@ -350,8 +350,8 @@ struct roce_stream {
 		__u64 first_psn;
 		__u64 other;	/* the number that continues another sequence, which was left or came between; if has_other */
 		__u32 run;	/* --udp only */
-		__u32 stepped;	/* the last PSNs before the next one, so many, were those of packets with unknown opcodes */
-		__u32 waited;	/* packets that waited, because they would have carried the sequence off */
+		__u32 stepped;	/* how many of the last PSNs were taken by packets with unknown opcodes */
+		__u32 waited;	/* packets that waited in a trial, instead of moving the sequence */
 		__u8 has_other;
 		__u8 turns; /* how often the two sequences took turns lately: the evidence for another turn grows with each */
 		__u8 restart_by; /* enum roce_restart_by, of the last restart */
@@ -374,7 +374,7 @@ struct roce_stream {
 		__u32 own;   /* of the next packet, from stream_look_back(): so many PSNs before it belong to the READ, ... */
 		__u64 late;	  /* ... and so many from doubt_from on */
 		__u64 doubt_from; /* since this number, what was skipped behind READs is explained by `mtu_guess`, ... */
-		__u32 doubt_row;  /* ... so many times one after the other */
+		__u32 doubt_row;  /* ... in so many READs one after the other */
 		__u32 mtu_guess;  /* another path MTU, from the last jumps behind READs (`doubt_row`) */
 	} reads;
 	struct {
@@ -383,7 +383,7 @@ struct roce_stream {
 		__u32 msn;	 /* the highest one; it counts completed messages (IBTA 9.7.7.1) */
 		__u32 msn_falls; /* how often it has fallen */
 		__u8 msn_met;
-		__u8 msn_less; /* so many acknowledgements in a row have a lower MSN than one before */
+		__u8 msn_less; /* acknowledgements in a row with a lower MSN than one before them */
 		/* of requests */
 		__u8 spilled;	/* some are remembered in the pool (struct roce_asked_more) */
 		__u32 looked;	/* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
@@ -493,13 +493,13 @@ roce_inline __u32 stream_is_habit(const struct roce_stream *s, enum roce_lint li
 	return LINT_HABITS >> lint & 1 & (others >> 63 | (had + 1) >> 32) & any >> 63;
 }
 
-/* Whether counters of scope STREAM enter the totals. Not those of phantoms, nor where the PSN is not checked. */
+/* Whether counters of scope STREAM enter the totals. Those of phantoms do not, nor those of streams whose PSN nobody checks. */
 roce_inline bool roce_is_totalled(const struct roce_stream *s)
 {
 	return s->trusted && s->service != SERVICE_UD && s->service != SERVICE_UDP;
 }
 
-/* Mistakes in headers that are faults: habits are none. */
+/* Mistakes in headers that are faults. A habit is not a fault. */
 roce_inline __u64 stream_lints(const struct roce_stream *s)
 {
 	__u64 sum = 0;

@@ -28,7 +28,7 @@ roce_inline bool untracked_is(const struct roce_untracked_stream *e, const struc
 	return !differs;
 }
 
-/* Takes a packet of the stream of this key. seed: nobody who does not know it can aim at a set. */
+/* Takes a packet of the stream of this key. seed: secret, so that nobody can choose keys that fall into one set. */
 roce_inline void untracked_take(struct roce_untracked *u, const struct roce_key *key, const struct roce_packet *p, __u64 seed)
 {
 	__u64 hash = untracked_hash(key, seed), least = ~0ull;
