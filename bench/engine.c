@@ -51,7 +51,7 @@ enum {
 	DOES_DATAGRAM = 256,
 };
 
-struct kind {
+struct bench_kind {
 	const char *name; /* docs/json.md, Bench */
 	const char *symbol; /* in bench.bpf.c, without _plain or _frags */
 	__u32 does;
@@ -59,38 +59,38 @@ struct kind {
 };
 
 /* One timed run. */
-struct sample {
+struct bench_sample {
 	__u32 ns; /* a packet */
 	struct probe_reading core;
 };
 
 struct measure {
-	const struct kind *kind;
+	const struct bench_kind *kind;
 	int program;
 	__u32 repeat;  /* packets a run */
 	__u64 packets; /* packets of all runs, including those that are not sampled */
-	struct sample samples[RUNS_MAX];
+	struct bench_sample samples[RUNS_MAX];
 	int count;
 	char refused[160]; /* why the row is not valid; empty: proved */
 };
 
 /* Datagrams of --udp. */
-struct datagram {
+struct bench_datagram {
 	enum rewrite_datagram what;
 	const char *row, *format;
 };
 
-struct batch {
+struct bench_batch {
 	__u32 payload, qps;
-	const struct datagram *datagram; /* NULL: RoCE */
+	const struct bench_datagram *datagram; /* NULL: RoCE */
 	enum rewrite_change change;
-	struct kind kind; /* of the datagram's row */
+	struct bench_kind kind; /* of the datagram's row */
 	bool flood;
 	bool spoil_icrc, spoil_psn;
 	int runs, runs_max;
 	__u32 run_ns;
 	struct probe *probe; /* of this CPU */
-	struct frame frame;
+	struct bench_frame frame;
 	__u8 covered[FRAME_BYTES];
 	__u32 covered_length;
 	struct bench_bpf *bpf;
@@ -119,7 +119,7 @@ static __u32 by_isal(const __u8 *bytes, __u32 length)
 }
 
 /* Uses the thread's own clock. The kernel's test run also stops its clock while others have the CPU. */
-static __u32 run_user(struct batch *b, struct measure *m)
+static __u32 run_user(struct bench_batch *b, struct measure *m)
 {
 	__u32 wrong = 0;
 	__u64 start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -134,7 +134,7 @@ static __u32 run_user(struct batch *b, struct measure *m)
 
 /* ---- in the kernel ---- */
 
-static struct roce_totals read_totals(const struct batch *b)
+static struct roce_totals read_totals(const struct bench_batch *b)
 {
 	struct roce_totals totals = { 0 };
 
@@ -182,7 +182,7 @@ static bool is_tracked(const struct measure *m)
 }
 
 /* Packets that were placed into memory. */
-static __u64 placed(const struct batch *b)
+static __u64 placed(const struct bench_batch *b)
 {
 	__u64 sum = 0;
 
@@ -191,7 +191,7 @@ static __u64 placed(const struct batch *b)
 	return sum;
 }
 
-static __u32 run_program(struct batch *b, struct measure *m)
+static __u32 run_program(struct bench_batch *b, struct measure *m)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = b->frame.bytes, .data_size_in = b->frame.length,
 		    .repeat = m->repeat);
@@ -211,7 +211,7 @@ static __u32 run_program(struct batch *b, struct measure *m)
 	return run.duration;
 }
 
-static __u32 run_once(struct batch *b, struct measure *m)
+static __u32 run_once(struct bench_batch *b, struct measure *m)
 {
 	m->packets += m->repeat;
 	return m->kind->does & DOES_USER ? run_user(b, m) : run_program(b, m);
@@ -220,7 +220,7 @@ static __u32 run_once(struct batch *b, struct measure *m)
 /* ---- a batch: programs timed in turn ---- */
 
 /* Checks the programs that keep streams: every QP was seen, with all its packets and without a fault. */
-static void prove_streams(struct batch *b, struct measure *m, const struct snapshot *s)
+static void prove_streams(struct bench_batch *b, struct measure *m, const struct snapshot *s)
 {
 	__u64 streams = 0, packets = 0, messages = 0, blocks = 0, changes = 0, faults = 0, want = 0;
 
@@ -250,7 +250,7 @@ static void prove_streams(struct batch *b, struct measure *m, const struct snaps
 	expect(m, "gaps, duplicates, resyncs, broken messages, missing blocks and bad ICRCs", faults, 0);
 }
 
-static void prove_batch(struct batch *b)
+static void prove_batch(struct bench_batch *b)
 {
 	struct snapshot s = { 0 };
 
@@ -263,7 +263,7 @@ static void prove_batch(struct batch *b)
 }
 
 /* A round is one packet of every QP. Runs are whole rounds. */
-static void calibrate(struct batch *b, struct measure *m)
+static void calibrate(struct bench_batch *b, struct measure *m)
 {
 	__u32 round = m->kind->does & DOES_USER ? 1 : b->qps, ns, wanted;
 
@@ -274,9 +274,9 @@ static void calibrate(struct batch *b, struct measure *m)
 	m->repeat = (wanted + round - 1) / round * round;
 }
 
-static struct sample take_sample(struct batch *b, struct measure *m)
+static struct bench_sample take_sample(struct bench_batch *b, struct measure *m)
 {
-	struct sample s;
+	struct bench_sample s;
 
 	probe_take(b->probe); /* leaves out what was before */
 	s.ns = run_once(b, m);
@@ -285,7 +285,7 @@ static struct sample take_sample(struct batch *b, struct measure *m)
 }
 
 /* Whether each program has samples enough while nobody shared the core. bench/quiet.py has the last word: it knows the best. */
-static bool quiet_enough(const struct batch *b)
+static bool quiet_enough(const struct bench_batch *b)
 {
 	static double best;
 
@@ -304,7 +304,7 @@ static bool quiet_enough(const struct batch *b)
 	return true;
 }
 
-static void time_batch(struct batch *b)
+static void time_batch(struct bench_batch *b)
 {
 	for (int i = 0; i < b->count; i++)
 		calibrate(b, &b->measures[i]);
@@ -319,7 +319,7 @@ static void time_batch(struct batch *b)
 	prove_batch(b);
 }
 
-static struct bpf_program *find_program(const struct batch *b, const struct kind *kind)
+static struct bpf_program *find_program(const struct bench_batch *b, const struct bench_kind *kind)
 {
 	char name[64];
 
@@ -333,7 +333,7 @@ static struct bpf_program *find_program(const struct batch *b, const struct kind
 
 #define RECEIVE_RKEY 0x1234 /* of bench/frame.c */
 
-static void prepare_receive(struct batch *b)
+static void prepare_receive(struct bench_batch *b)
 {
 	struct receive_settings *s = (struct receive_settings *)&b->bpf->rodata->receive;
 
@@ -355,7 +355,7 @@ static void *mapped(const struct bpf_map *map)
 }
 
 /* Registers the memory and arms the QPs. */
-static void arm_receive(struct batch *b)
+static void arm_receive(struct bench_batch *b)
 {
 	const struct roce_region region = { .va = FRAME_VA, .bytes = RECEIVE_CHUNK / 2, .rkey = RECEIVE_RKEY };
 	struct receive_qp *qps = mapped(b->bpf->maps.qps);
@@ -373,7 +373,7 @@ static void arm_receive(struct batch *b)
 }
 
 /* Tells the programs what the datagrams are. */
-static void tell_datagram(struct batch *b, struct monitor_settings *settings)
+static void tell_datagram(struct bench_batch *b, struct monitor_settings *settings)
 {
 	char option[64], mistake[UDP_MISTAKE];
 
@@ -388,7 +388,7 @@ static void tell_datagram(struct batch *b, struct monitor_settings *settings)
 }
 
 /* Loads only the programs that this batch times. */
-static void load(struct batch *b)
+static void load(struct bench_batch *b)
 {
 	struct monitor_settings *settings;
 	struct bpf_program *each;
@@ -436,7 +436,7 @@ static json_t *samples_of(const struct measure *m)
 	json_t *samples = json_array();
 
 	for (int i = 0; i < m->count; i++) {
-		const struct sample *s = &m->samples[i];
+		const struct bench_sample *s = &m->samples[i];
 
 		json_array_append_new(samples, json_pack("[i, f, f]", s->ns, s->core.adds, s->core.mhz));
 	}
@@ -444,7 +444,7 @@ static json_t *samples_of(const struct measure *m)
 }
 
 /* "empty": what is subtracted from the samples; null: nothing. */
-static json_t *row_of(const struct batch *b, const struct measure *m)
+static json_t *row_of(const struct bench_batch *b, const struct measure *m)
 {
 	bool net = m->kind->does & DOES_REWRITE;
 
@@ -453,14 +453,14 @@ static json_t *row_of(const struct batch *b, const struct measure *m)
 			 net ? samples_of(&b->measures[0]) : json_null());
 }
 
-static void refuse(const struct batch *b, const struct measure *m, json_t *refused)
+static void refuse(const struct bench_batch *b, const struct measure *m, json_t *refused)
 {
 	fprintf(stderr, "bench: refused: %s at %u bytes, %u QPs: %s\n", m->kind->name, b->payload, b->qps, m->refused);
 	json_array_append_new(refused, json_pack("{s:s, s:i, s:i, s:s}", "name", m->kind->name, "payload", b->payload, "qps",
 						 b->qps, "why", *m->refused ? m->refused : "the empty program's row is"));
 }
 
-static void add_rows(struct batch *b, json_t *result)
+static void add_rows(struct bench_batch *b, json_t *result)
 {
 	for (int i = 0; i < b->count; i++) {
 		struct measure *m = &b->measures[i];
@@ -476,16 +476,16 @@ static void add_rows(struct batch *b, json_t *result)
 }
 
 #define IN_KERNEL (DOES_REWRITE | DOES_WATCH)
-static const struct kind empty = { "empty", "empty", DOES_REWRITE, NULL };
-static const struct kind empty_datagram = { "empty", "empty_datagram", DOES_REWRITE, NULL };
-static const struct kind empty_changed = { "empty", "empty_changed", DOES_REWRITE, NULL };
-static const struct kind empty_bare = { "empty-bare", "empty_bare", 0, NULL };
-static const struct kind streams = { "streams", "streams", IN_KERNEL | DOES_STREAMS, NULL };
-static const struct kind all = { "all", "all", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
-static const struct kind events = { "events", "events", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
-static const struct kind receive = { "receive", "receive", IN_KERNEL | DOES_STREAMS | DOES_ICRC | DOES_RECEIVE, NULL };
-static const struct kind flood = { "flood", "flood", IN_KERNEL | DOES_STREAMS | DOES_ICRC | DOES_FLOOD, NULL };
-static const struct kind without_streams[] = {
+static const struct bench_kind empty = { "empty", "empty", DOES_REWRITE, NULL };
+static const struct bench_kind empty_datagram = { "empty", "empty_datagram", DOES_REWRITE, NULL };
+static const struct bench_kind empty_changed = { "empty", "empty_changed", DOES_REWRITE, NULL };
+static const struct bench_kind empty_bare = { "empty-bare", "empty_bare", 0, NULL };
+static const struct bench_kind streams = { "streams", "streams", IN_KERNEL | DOES_STREAMS, NULL };
+static const struct bench_kind all = { "all", "all", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
+static const struct bench_kind events = { "events", "events", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
+static const struct bench_kind receive = { "receive", "receive", IN_KERNEL | DOES_STREAMS | DOES_ICRC | DOES_RECEIVE, NULL };
+static const struct bench_kind flood = { "flood", "flood", IN_KERNEL | DOES_STREAMS | DOES_ICRC | DOES_FLOOD, NULL };
+static const struct bench_kind without_streams[] = {
 	{ "parse", "parse", IN_KERNEL, NULL },
 	{ "icrc", "icrc", IN_KERNEL | DOES_ICRC, NULL },
 	{ "copy", "copy", IN_KERNEL | DOES_REFERENCE, NULL },
@@ -495,27 +495,27 @@ static const struct kind without_streams[] = {
 	{ "user-isal", NULL, DOES_USER, by_isal },
 };
 
-static const struct kind changed[] = {
+static const struct bench_kind changed[] = {
 	[CHANGE_RING] = { "streams-ring", "changed", IN_KERNEL | DOES_STREAMS, NULL },
 	[CHANGE_CLASS] = { "streams-class", "changed", IN_KERNEL | DOES_STREAMS, NULL },
 };
 
 /* Besides streams less parse: finding and locking by the kernel's maps. */
-static const struct kind finding[] = {
+static const struct bench_kind finding[] = {
 	{ "find-hash", "find_hash", DOES_REWRITE | DOES_REFERENCE, NULL },
 	{ "find-array", "find_array", DOES_REWRITE | DOES_REFERENCE, NULL },
 };
 
-static void add(struct batch *b, const struct kind *kind)
+static void add(struct bench_batch *b, const struct bench_kind *kind)
 {
 	b->measures[b->count++] = (struct measure){ .kind = kind };
 }
 
 /* The empty program is the first. */
-static void choose(struct batch *b)
+static void choose(struct bench_batch *b)
 {
 	if (b->datagram) {
-		b->kind = (struct kind){ b->datagram->row, "datagram", IN_KERNEL | DOES_STREAMS | DOES_DATAGRAM, NULL };
+		b->kind = (struct bench_kind){ b->datagram->row, "datagram", IN_KERNEL | DOES_STREAMS | DOES_DATAGRAM, NULL };
 		add(b, &empty_datagram);
 		add(b, &b->kind);
 		return;
@@ -545,7 +545,7 @@ static void choose(struct batch *b)
 		add(b, &flood);
 }
 
-static void run_batch(struct batch *b, json_t *result)
+static void run_batch(struct bench_batch *b, json_t *result)
 {
 	static const char *const changes[] = { [CHANGE_NOTHING] = "", [CHANGE_RING] = ", --imm ring",
 					       [CHANGE_CLASS] = ", two traffic classes" };
@@ -568,7 +568,7 @@ static void run_batch(struct batch *b, json_t *result)
 
 /* ---- the command line ---- */
 
-static const struct datagram datagrams[] = {
+static const struct bench_datagram datagrams[] = {
 #define REWRITE_DATAGRAM(name, format) { DATAGRAM_##name, "udp-" #name, format },
 	REWRITE_DATAGRAMS
 #undef REWRITE_DATAGRAM
@@ -577,7 +577,7 @@ static const struct datagram datagrams[] = {
 static const struct {
 	__u32 payload, qps;
 	bool quick, flood;
-	const struct datagram *datagram;
+	const struct bench_datagram *datagram;
 	enum rewrite_change change;
 } plan[] = {
 	{ .payload = 64, .qps = 1 }, { .payload = 128, .qps = 1 },
@@ -598,27 +598,29 @@ static const struct {
 enum spoil { SPOIL_NOTHING, SPOIL_ICRC, SPOIL_PSN };
 static const char *const spoils[] = { [SPOIL_NOTHING] = "nothing", [SPOIL_ICRC] = "icrc", [SPOIL_PSN] = "psn", NULL };
 
-struct options {
+struct bench_options {
 	bool quick;
 	enum spoil spoil;
 	__u32 cpu, payload, qps, runs;
 };
 
 static const struct option_entry entries[] = {
-	{ "quick", NULL, "fewer packets and shorter runs", OPTION_FLAG(struct options, quick) },
+	{ "quick", NULL, "fewer packets and shorter runs", OPTION_FLAG(struct bench_options, quick) },
 	{ "spoil", NULL, "run once with packets whose result is wrong",
-	  OPTION_CHOICE(struct options, spoil, spoils), .usual = "nothing" },
-	{ "cpu", "N", "the CPU to run on; without it the last one", OPTION_NUMBER(struct options, cpu, 0, CPU_SETSIZE - 1) },
-	{ "payload", "BYTES", "only packets with this payload", OPTION_NUMBER(struct options, payload, 1, FRAME_PAYLOAD_MAX) },
-	{ "qps", "N", "only rows with this number of QPs", OPTION_NUMBER(struct options, qps, 1, STREAMS_MAX) },
-	{ "runs", "N", "exactly so many samples, quiet or not", OPTION_NUMBER(struct options, runs, 1, RUNS_MAX) },
+	  OPTION_CHOICE(struct bench_options, spoil, spoils), .usual = "nothing" },
+	{ "cpu", "N", "the CPU to run on; without it the last one", OPTION_NUMBER(struct bench_options, cpu, 0, CPU_SETSIZE
+										  - 1) },
+	{ "payload", "BYTES", "only packets with this payload", OPTION_NUMBER(struct bench_options, payload, 1,
+									      FRAME_PAYLOAD_MAX) },
+	{ "qps", "N", "only rows with this number of QPs", OPTION_NUMBER(struct bench_options, qps, 1, STREAMS_MAX) },
+	{ "runs", "N", "exactly so many samples, quiet or not", OPTION_NUMBER(struct bench_options, runs, 1, RUNS_MAX) },
 	{ 0 },
 };
 
 static const struct option_table tables[] = { { NULL, entries, 0 }, { 0 } };
 static const struct command command = { .arguments = "[OPTIONS]", .tables = tables };
 
-static bool is_wanted(const struct options *o, size_t i)
+static bool is_wanted(const struct bench_options *o, size_t i)
 {
 	return (plan[i].quick || !o->quick) && (!o->payload || o->payload == plan[i].payload) &&
 	       (!o->qps || o->qps == plan[i].qps);
@@ -626,8 +628,8 @@ static bool is_wanted(const struct options *o, size_t i)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1 };
-	static struct batch batch;
+	struct bench_options o = { .cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1 };
+	static struct bench_batch batch;
 	struct probe *probe;
 	json_t *result = json_pack("{s:[], s:[], s:[]}", "program", "flood", "refused");
 
@@ -640,7 +642,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(plan); i++) {
 		if (!is_wanted(&o, i))
 			continue;
-		batch = (struct batch){ .payload = plan[i].payload, .qps = plan[i].qps, .flood = plan[i].flood, .probe = probe,
+		batch = (struct bench_batch){ .payload = plan[i].payload, .qps = plan[i].qps, .flood = plan[i].flood,
+					     .probe = probe,
 					.datagram = plan[i].datagram, .change = plan[i].change,
 					.runs = o.runs ?: o.quick ? 3 : 17, .run_ns = o.quick ? 4000000 : 30000000 };
 		batch.runs_max = o.runs || o.quick ? batch.runs : 2 * batch.runs;

@@ -50,7 +50,7 @@ static void put_reth(__u8 *reth, __u32 payload)
 	put32(reth + 12, payload);
 }
 
-void frame_make(struct frame *f, enum frame_kind kind, __u32 payload)
+void frame_make(struct bench_frame *f, enum frame_kind kind, __u32 payload)
 {
 	__u32 with_reth = FRAME_RETH + FRAME_RETH_LEN + payload + 4, without = with_reth - FRAME_RETH_LEN;
 	bool send = with_reth > FRAME_LINEAR && without <= FRAME_LINEAR;
@@ -120,14 +120,14 @@ static void put_datagram(__u8 *to, enum rewrite_datagram what, __u32 bytes)
 	}
 }
 
-void frame_make_datagram(struct frame *f, enum rewrite_datagram what, __u32 payload)
+void frame_make_datagram(struct bench_frame *f, enum rewrite_datagram what, __u32 payload)
 {
 	frame_make(f, FRAME_PLAIN_UDP, payload);
 	f->packet = "UDP";
 	put_datagram(f->bytes + FRAME_BTH, what, frame_datagram_bytes(f));
 }
 
-__u32 frame_covered(const struct frame *f, __u8 *to)
+__u32 frame_covered(const struct bench_frame *f, __u8 *to)
 {
 	memcpy(to, f->bytes + FRAME_IP, f->length - FRAME_IP);
 	to[1] = to[8] = to[10] = to[11] = 0xff;				/* TOS, TTL, header checksum */
@@ -136,7 +136,7 @@ __u32 frame_covered(const struct frame *f, __u8 *to)
 	return f->length - FRAME_IP;
 }
 
-__u32 frame_icrc(const struct frame *f)
+__u32 frame_icrc(const struct bench_frame *f)
 {
 	static const __u8 ones[8] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	__u8 covered[sizeof(f->bytes)];
@@ -145,7 +145,7 @@ __u32 frame_icrc(const struct frame *f)
 	return crc32(crc32(0, ones, sizeof(ones)), covered, length);
 }
 
-void frame_rewrite(struct frame *f, const struct rewrite_tables *t, __u32 qpn, __u32 psn)
+void frame_rewrite(struct bench_frame *f, const struct rewrite_tables *t, __u32 qpn, __u32 psn)
 {
 	__u64 word = rewrite_word(qpn, psn);
 	__u32 icrc = rewrite_icrc(t, qpn, psn);
@@ -155,9 +155,9 @@ void frame_rewrite(struct frame *f, const struct rewrite_tables *t, __u32 qpn, _
 }
 
 /* The CRC is linear: a bit of the message always flips the same bits of the CRC, whatever the other bits are. */
-void frame_tables(const struct frame *f, struct rewrite_tables *t)
+void frame_tables(const struct bench_frame *f, struct rewrite_tables *t)
 {
-	struct frame copy = *f;
+	struct bench_frame copy = *f;
 	__u8 *qpn = copy.bytes + FRAME_BTH + 5, *psn = copy.bytes + FRAME_BTH + 9;
 
 	memset(qpn, 0, 3);

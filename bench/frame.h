@@ -19,7 +19,7 @@
 #define FRAME_BYTES (FRAME_RETH + FRAME_RETH_LEN + FRAME_PAYLOAD_MAX + 4)
 #define FRAME_LINEAR 3520 /* the kernel's one piece: a page less XDP_PACKET_HEADROOM and skb_shared_info */
 
-struct frame {
+struct bench_frame {
 	__u8 bytes[FRAME_BYTES];
 	__u32 length;
 	const char *packet; /* name of its opcode */
@@ -31,27 +31,27 @@ enum frame_kind { FRAME_UC, FRAME_RC, FRAME_PLAIN_UDP };
 #define FRAME_UDP_PORT 5000
 
 /* payload: bytes, a multiple of 4 up to FRAME_PAYLOAD_MAX. QPN and PSN become 0, the ICRC is right. */
-void frame_make(struct frame *f, enum frame_kind kind, __u32 payload);
+void frame_make(struct bench_frame *f, enum frame_kind kind, __u32 payload);
 
 /* The same frame as a datagram to FRAME_UDP_PORT. */
-void frame_make_datagram(struct frame *f, enum rewrite_datagram what, __u32 payload);
+void frame_make_datagram(struct bench_frame *f, enum rewrite_datagram what, __u32 payload);
 
 /* The payload of a datagram, in bytes. */
-static inline __u32 frame_datagram_bytes(const struct frame *f)
+static inline __u32 frame_datagram_bytes(const struct bench_frame *f)
 {
 	return f->length - FRAME_BTH;
 }
 
 /* Sets QPN and PSN (24 bits each) and the matching ICRC, as the bench's programs do in the kernel. */
-void frame_rewrite(struct frame *f, const struct rewrite_tables *t, __u32 qpn, __u32 psn);
+void frame_rewrite(struct bench_frame *f, const struct rewrite_tables *t, __u32 qpn, __u32 psn);
 
 /* The ICRC by zlib, for any frame of this shape. Ignores the ICRC field (IBTA 7.8.1, annex A17.3.3). */
-__u32 frame_icrc(const struct frame *f);
+__u32 frame_icrc(const struct bench_frame *f);
 
 /* Copies the bytes that the ICRC covers, masked, and the ICRC field behind them. Returns the number of bytes. */
-__u32 frame_covered(const struct frame *f, __u8 *to);
+__u32 frame_covered(const struct bench_frame *f, __u8 *to);
 
 /* The change of the ICRC for each byte of QPN and PSN, found by trying all of them. */
-void frame_tables(const struct frame *f, struct rewrite_tables *t);
+void frame_tables(const struct bench_frame *f, struct rewrite_tables *t);
 
 #endif

@@ -63,7 +63,7 @@ static struct timeval timeval(double seconds)
  * One run, from the program's first packet to the alarm. There is only one, because a pause of some 30 ms separates two, in
  * which the kernel waits for RCU (net/bpf/test_run.c, bpf_prog_change_xdp()).
  */
-static void run(struct live_bpf *bpf, const struct bpf_program *sender, const struct frame *f, double seconds)
+static void run(struct live_bpf *bpf, const struct bpf_program *sender, const struct bench_frame *f, double seconds)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, forever, .data_in = f->bytes, .data_size_in = f->length, .repeat = UINT32_MAX,
 		    .batch_size = BATCH, .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
@@ -83,7 +83,7 @@ static void run(struct live_bpf *bpf, const struct bpf_program *sender, const st
 static void send_frames(enum frame_kind kind, const char *interface, __u32 payload, __u32 qps, double seconds)
 {
 	struct live_bpf *bpf = load(interface);
-	static struct frame f;
+	static struct bench_frame f;
 
 	frame_make(&f, kind, payload);
 	frame_tables(&f, &bpf->bss->rewrite_tables);
@@ -96,7 +96,7 @@ static void send_frames(enum frame_kind kind, const char *interface, __u32 paylo
 static void send_unchanged(const char *interface, __u32 payload, double seconds)
 {
 	struct live_bpf *bpf = load(interface);
-	static struct frame f;
+	static struct bench_frame f;
 
 	frame_make(&f, FRAME_UC, payload);
 	run(bpf, bpf->progs.unchanged, &f, seconds);

@@ -34,7 +34,7 @@
 #define USE_SG (1 << 4)	   /* XDP_USE_SG of Linux 6.6 */
 #define PKT_CONTD (1 << 0) /* XDP_PKT_CONTD */
 
-static struct frame frame;
+static struct bench_frame frame;
 
 static void die(const char *what, int error)
 {
@@ -49,30 +49,30 @@ static void report(__u64 packets, __u64 start)
 
 /* ---- AF_PACKET ---- */
 
-struct packets {
+struct unchanged_packets {
 	int fd;
 	__u8 *ring;
 	__u32 bytes; /* of one slot */
 	__u32 next;
 };
 
-static struct tpacket2_hdr *place(const struct packets *p, __u32 behind)
+static struct tpacket2_hdr *place(const struct unchanged_packets *p, __u32 behind)
 {
 	return (void *)(p->ring + (size_t)((p->next + behind) % PLACES) * p->bytes);
 }
 
-static __u32 status(const struct packets *p, __u32 behind)
+static __u32 status(const struct unchanged_packets *p, __u32 behind)
 {
 	return __atomic_load_n(&place(p, behind)->tp_status, __ATOMIC_ACQUIRE) &
 	       (TP_STATUS_SEND_REQUEST | TP_STATUS_SENDING | TP_STATUS_WRONG_FORMAT);
 }
 
-static void set_status(struct packets *p, __u32 behind, __u32 value)
+static void set_status(struct unchanged_packets *p, __u32 behind, __u32 value)
 {
 	__atomic_store_n(&place(p, behind)->tp_status, value, __ATOMIC_RELEASE);
 }
 
-static void open_packets(struct packets *p, const char *interface)
+static void open_packets(struct unchanged_packets *p, const char *interface)
 {
 	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_ifindex = if_nametoindex(interface) };
 	struct tpacket_req ring = { .tp_block_size = BLOCK_BYTES, .tp_frame_nr = PLACES };
@@ -99,7 +99,7 @@ static void open_packets(struct packets *p, const char *interface)
 }
 
 /* Returns how many of a batch the kernel took. Takes the others back. */
-static __u32 send_batch(struct packets *p)
+static __u32 send_batch(struct unchanged_packets *p)
 {
 	__u32 filled = 0, taken = 0;
 
@@ -119,7 +119,7 @@ static __u32 send_batch(struct packets *p)
 
 static void send_by_packet(const char *interface, double seconds)
 {
-	struct packets p = { 0 };
+	struct unchanged_packets p = { 0 };
 	__u64 packets = 0, start;
 
 	open_packets(&p, interface);
@@ -131,7 +131,7 @@ static void send_by_packet(const char *interface, double seconds)
 
 /* ---- AF_XDP with a copy: all frames are the same one in memory ---- */
 
-struct xdp {
+struct unchanged_xdp {
 	__u8 *area;
 	struct xsk_umem *umem;
 	struct xsk_socket *socket;
@@ -139,7 +139,7 @@ struct xdp {
 	struct xsk_ring_cons completion;
 };
 
-static void open_xdp(struct xdp *x, const char *interface)
+static void open_xdp(struct unchanged_xdp *x, const char *interface)
 {
 	const struct xsk_umem_config memory = { .fill_size = 64, .comp_size = CHUNKS, .frame_size = CHUNK_BYTES };
 	const struct xsk_socket_config config = {
@@ -167,7 +167,7 @@ static void open_xdp(struct xdp *x, const char *interface)
 	memcpy(x->area, frame.bytes, frame.length);
 }
 
-static bool put(struct xdp *x)
+static bool put(struct unchanged_xdp *x)
 {
 	__u32 pieces = (frame.length + CHUNK_BYTES - 1) / CHUNK_BYTES, at, done;
 
@@ -189,7 +189,7 @@ static bool put(struct xdp *x)
 
 static void send_by_xdp(const char *interface, double seconds)
 {
-	struct xdp x = { 0 };
+	struct unchanged_xdp x = { 0 };
 	__u64 packets = 0, start;
 	bool offered = false;
 

@@ -48,7 +48,7 @@
 #define UC_WRITE_ONLY_IMM 0x2b
 #define CRC_RESIDUE (~ICRC_REGISTER) /* as ISA-L's functions take and give a register */
 
-struct receiver {
+struct bench_receiver {
 	/* the queue pair and its region */
 	__u8 *memory;
 	__u64 bytes, va;
@@ -70,7 +70,7 @@ static bool icrc_right(const __u8 *masked, __u32 bytes)
 }
 
 /* Begins the message of a First or Only. */
-static bool begin(struct receiver *r, const struct roce_packet *p)
+static bool begin(struct bench_receiver *r, const struct roce_packet *p)
 {
 	__u64 at = p->va - r->va;
 
@@ -84,7 +84,7 @@ static bool begin(struct receiver *r, const struct roce_packet *p)
  * The rules of a UC responder (IBTA 9.8.3; kernel: rxe check_psn()): after a mismatch a message's rest is dropped, and the next
  * First or Only is accepted whatever its PSN.
  */
-static bool place(struct receiver *r, const struct roce_packet *p, const __u8 *payload)
+static bool place(struct bench_receiver *r, const struct roce_packet *p, const __u8 *payload)
 {
 	bool expected = p->number == r->psn;
 
@@ -110,7 +110,7 @@ static bool place(struct receiver *r, const struct roce_packet *p, const __u8 *p
 }
 
 /* whole: the parsed bytes; masked, covered: what the ICRC covers, NULL: it is not verified. */
-static void take(struct receiver *r, const struct roce_packet *p, const __u8 *whole, const __u8 *masked, __u32 covered)
+static void take(struct bench_receiver *r, const struct roce_packet *p, const __u8 *whole, const __u8 *masked, __u32 covered)
 {
 	if (masked && !icrc_right(masked, covered))
 		r->icrc_bad++;
@@ -121,7 +121,7 @@ static void take(struct receiver *r, const struct roce_packet *p, const __u8 *wh
 		r->refused++;
 }
 
-static void print(const struct receiver *r, __u64 dropped)
+static void print(const struct bench_receiver *r, __u64 dropped)
 {
 	printf("{\"packets\": %llu, \"bytes\": %llu, \"messages\": %llu, \"icrc_bad\": %llu, \"psn_mismatches\": %llu, "
 	       "\"refused\": %llu, \"dropped\": %llu}\n",
@@ -163,7 +163,7 @@ static void cover(struct covered *c, const struct sockaddr_in *from, __u32 bytes
 	c->datagram[offsetof(struct wire_bth, resv8a)] = 0xff;
 }
 
-static void take_datagram(struct receiver *r, struct covered *c, const struct sockaddr_in *from, __u32 bytes, bool crc)
+static void take_datagram(struct bench_receiver *r, struct covered *c, const struct sockaddr_in *from, __u32 bytes, bool crc)
 {
 	struct roce_cursor cursor = { .window = c->datagram, .end = bytes };
 	struct roce_packet p = { .frame_bytes = bytes };
@@ -215,7 +215,7 @@ static struct datagrams *make_datagrams(struct in_addr address)
 	return d;
 }
 
-static void by_recvmmsg(struct receiver *r, struct in_addr address, bool crc)
+static void by_recvmmsg(struct bench_receiver *r, struct in_addr address, bool crc)
 {
 	struct datagrams *d = make_datagrams(address);
 	__u32 info[SK_MEMINFO_VARS] = { 0 };
@@ -234,7 +234,7 @@ static void by_recvmmsg(struct receiver *r, struct in_addr address, bool crc)
 
 /* ---- AF_XDP ---- */
 
-static void take_frame(struct receiver *r, __u8 *frame, __u32 bytes)
+static void take_frame(struct bench_receiver *r, __u8 *frame, __u32 bytes)
 {
 	struct roce_packet p;
 
@@ -258,7 +258,7 @@ static void give(struct xdp_socket *x, __u32 count, const __u64 *chunk)
 	xsk_ring_prod__submit(&x->fill, count);
 }
 
-static __u32 take_frames(struct receiver *r, struct xdp_socket *x)
+static __u32 take_frames(struct bench_receiver *r, struct xdp_socket *x)
 {
 	__u32 at = 0, count = xsk_ring_cons__peek(&x->rx, BATCH, &at);
 	__u64 chunk[BATCH];
@@ -299,7 +299,7 @@ static void attach(const struct xdp_socket *x, const char *interface)
 		err(1, "%s", interface);
 }
 
-static void by_xdp(struct receiver *r, const char *interface)
+static void by_xdp(struct bench_receiver *r, const char *interface)
 {
 	struct xdp_socket x;
 	struct xdp_statistics s;
@@ -320,7 +320,7 @@ static void by_xdp(struct receiver *r, const char *interface)
 	print(r, s.rx_dropped + s.rx_ring_full);
 }
 
-static void write_memory(const struct receiver *r, const char *path)
+static void write_memory(const struct bench_receiver *r, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
@@ -330,7 +330,7 @@ static void write_memory(const struct receiver *r, const char *path)
 
 int main(int argc, char **argv)
 {
-	struct receiver r = { 0 };
+	struct bench_receiver r = { 0 };
 	struct in_addr address;
 
 	if (argc < 10)

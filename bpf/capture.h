@@ -318,7 +318,7 @@ __noinline int capture_focus(__u32 kinds)
 }
 
 /* Remembers the stream as it is now, for the next comparison. */
-__noinline int capture_look(void)
+__noinline int capture_save(void)
 {
 	struct scratch *s = capture_scratch();
 	const struct stream_value *v;
@@ -332,7 +332,7 @@ __noinline int capture_look(void)
 	r = bpf_map_lookup_elem(&recents, &place);
 	if (!v || !r)
 		return 0;
-	roce_look(&v->stream, &r->before);
+	roce_save(&v->stream, &r->before);
 	r->changes = r->before.changes;
 	r->known = 1;
 	return 0;
@@ -389,7 +389,7 @@ __noinline int capture_compare(void)
 		r->before.expected = s->expected;
 		r->before.trusted = s->trusted;
 		capture_events(kinds);
-		capture_look();
+		capture_save();
 	}
 	if (capture_is_in_focus(s, f))
 		capture_focus(c->event.kinds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pool of far windows and trials (roce/sequence/trial.h). An entry belongs to the stream whose `far` is its handle; only the holder of
- * that stream's guard touches it. If no entry is free, that of an idle stream is taken.
+ * The pool of late windows and probations (roce/sequence/probation.h). An entry belongs to the stream whose `late` is its
+ * handle; only the holder of that stream's guard touches it. If no entry is free, that of an idle stream is taken.
  */
 #ifndef BPF_EXTRAS_H
 #define BPF_EXTRAS_H
@@ -11,7 +11,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/scratch.h"
-#include "roce/sequence/trial.h"
+#include "roce/sequence/probation.h"
 
 #define EXTRAS_BUSY (~0ull) /* the handle while the entry changes hands */
 
@@ -37,20 +37,20 @@ static __always_inline struct extra_value *extras_at(__u64 handle)
 	return bpf_map_lookup_elem(&extras, &place);
 }
 
-struct roce_far *far_of(const struct roce_psn *w)
+struct roce_late *late_of(const struct roce_psn *w)
 {
-	__u64 handle = w->far;
+	__u64 handle = w->late;
 	struct extra_value *e = extras_at(handle);
 
-	return e && e->handle == handle ? &e->extra.far : NULL;
+	return e && e->handle == handle ? &e->extra.late : NULL;
 }
 
-void far_give(struct roce_psn *w)
+void late_give(struct roce_psn *w)
 {
-	__u64 handle = w->far;
+	__u64 handle = w->late;
 	struct extra_value *e = extras_at(handle);
 
-	w->far = 0;
+	w->late = 0;
 	if (e && e->handle == handle)
 		*(volatile __u64 *)&e->handle = 0;
 }
@@ -64,14 +64,14 @@ static __always_inline bool extras_is_idle(struct extra_value *e, __u64 handle, 
 
 	if (handle == EXTRAS_BUSY || !v || place == own || !guard_try(v))
 		return false;
-	if (v->stream.psn.far != handle) {
+	if (v->stream.psn.late != handle) {
 		freed = true;
 	} else if (now > v->stream.last_seen + EXTRAS_IDLE) {
-		v->stream.counters.value[COUNTER_psn_forgotten] += e->extra.far.count;
-		if (e->extra.far.count)
-			v->stream.psn.unknown_before = e->extra.far.end;
-		v->stream.psn.far = 0;
-		v->stream.trial = TRIAL_NONE;
+		v->stream.counters.value[COUNTER_psn_forgotten] += e->extra.late.count;
+		if (e->extra.late.count)
+			v->stream.psn.unknown_before = e->extra.late.end;
+		v->stream.psn.late = 0;
+		v->stream.probation = PROBATION_NONE;
 		freed = true;
 	}
 	guard_release(v, &(struct guard){ 0 });
@@ -86,7 +86,7 @@ struct extras_search {
 	__u32 idle; /* take idle streams' as well */
 };
 
-static __noinline long extras_look(__u32 i, void *context)
+static __noinline long extras_try(__u32 i, void *context)
 {
 	struct extras_search *s = context;
 	__u32 place = (s->hand + i) % s->most;
@@ -125,29 +125,29 @@ __noinline int extras_find(struct roce_psn *w)
 	s.own = own->place - 1;
 	s.now = own->now;
 	own->table.extra += EXTRAS_STEP;
-	bpf_loop(EXTRAS_SWEEP, extras_look, &s, 0);
+	bpf_loop(EXTRAS_SWEEP, extras_try, &s, 0);
 	s.idle = 1;
 	if (!s.handle)
-		bpf_loop(EXTRAS_SWEEP, extras_look, &s, 0);
+		bpf_loop(EXTRAS_SWEEP, extras_try, &s, 0);
 	e = s.handle ? extras_at(s.handle) : NULL;
 	if (!e)
 		return 0;
-	far_move(&e->extra.far, e->extra.far.end + FAR_REACH, &behind);
-	e->extra.far.held = 0;
+	late_move(&e->extra.late, e->extra.late.end + LATE_REACH, &behind);
+	e->extra.late.held = 0;
 	*(volatile __u64 *)&e->handle = s.handle;
-	w->far = s.handle;
+	w->late = s.handle;
 	return 0;
 }
 
-struct roce_far *far_take(struct roce_psn *w)
+struct roce_late *late_take(struct roce_psn *w)
 {
-	struct roce_far *far = far_of(w);
+	struct roce_late *window = late_of(w);
 
-	if (far || w->far == PSN_NO_FAR)
-		return far;
-	w->far = 0;
+	if (window || w->late == PSN_NO_LATE)
+		return window;
+	w->late = 0;
 	extras_find(w);
-	return far_of(w);
+	return late_of(w);
 }
 
 #endif

@@ -8,12 +8,12 @@
 
 #include <linux/bpf.h>
 
-/* Before the packet's ICRC is computed. place: of its stream. Returns 1 if capture_look() was not called yet for this stream. */
+/* Before the packet's ICRC is computed. place: of its stream. Returns 1 if capture_save() was not called yet for this stream. */
 int capture_touch(__u32 place);
 
 /* Under the stream's guard, before it observes the packet: the stream in the scratch is new; or it was not looked at yet. */
 int capture_meet(void);
-int capture_look(void);
+int capture_save(void);
 
 /* Under the guard, after the stream has observed the packet. Returns whether one of the two below shall take the packet. */
 int capture_compare(void);

@@ -48,7 +48,7 @@ struct receive_edge {
 /* A packet's way through the steps; not on the stack, where the verifier would follow each possible value. */
 struct receive_work {
 	struct responder_step step;
-	struct answer answer;
+	struct roce_answer answer;
 	struct receive_edge edge;
 	__u32 qp; /* index */
 	__u32 action; /* XDP_* */

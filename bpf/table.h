@@ -149,7 +149,7 @@ static __always_inline bool table_is_idle(const struct stream_value *v, __u32 ti
 }
 
 /* Searches this bucket for idle streams. Untrusted ones are preferred to trusted ones. */
-static __always_inline void table_look(struct table_victim *victim, __u32 bucket, __u32 tick)
+static __always_inline void table_pick_victim(struct table_victim *victim, __u32 bucket, __u32 tick)
 {
 	const struct table_bucket *b = bpf_map_lookup_elem(&buckets, &bucket);
 	const struct stream_value *v;
@@ -220,7 +220,7 @@ static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, stru
 	cpu->hand = hand + TABLE_SWEEP;
 	victim->found = false;
 	for (__u32 i = 0; i < TABLE_SWEEP; i++)
-		table_look(victim, (hand + i) & settings.bucket_mask, tick);
+		table_pick_victim(victim, (hand + i) & settings.bucket_mask, tick);
 	cpu->fruitless += victim->found ? 0 : TABLE_SWEEP;
 	return victim->found && table_evict(victim, tick, total, g) ? victim->place + 1 : 0;
 }

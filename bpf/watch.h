@@ -16,7 +16,7 @@
 #include "roce/icrc/checksum.h"
 #include "roce/observe.h"
 #include "roce/packet/decap.h"
-#include "roce/stream/other.h"
+#include "roce/stream/frame_class.h"
 #include "roce/stream/take_untracked.h"
 
 const volatile struct fold_tables fold_tables;
@@ -258,7 +258,7 @@ __noinline int watch_datagram(void)
  * Remembers the stream for the comparison after the packet. A new stream's place may have been another's, and another program
  * may have counted a known stream's packets. Call under the stream's guard.
  */
-static __always_inline void watch_look(struct scratch *s, const struct stream_value *v, __u32 what)
+static __always_inline void watch_save(struct scratch *s, const struct stream_value *v, __u32 what)
 {
 	if (!(what & WATCH_CAPTURE))
 		return;
@@ -267,7 +267,7 @@ static __always_inline void watch_look(struct scratch *s, const struct stream_va
 	if (!v->stream.used)
 		capture_meet();
 	else if (s->unknown)
-		capture_look();
+		capture_save();
 }
 
 /* Takes the packet if it is selected. Call under the stream's guard. */
@@ -348,7 +348,7 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 	if (v && guard_take(v, &g)) {
 		if (table_same_key(&v->key, &s->key)) {
 			watch_again(s, v, 0);
-			watch_look(s, v, what);
+			watch_save(s, v, what);
 			copy = roce_observe(&v->stream, &s->packet, icrc, s->now, &s->peer_info);
 			watch_again(s, v, *(volatile __u64 *)&s->again);
 			if (copy && ROCE_HAS_LOOP && settings.once)
@@ -403,8 +403,8 @@ __noinline int watch_other(void)
 
 	if (!t)
 		return 0;
-	roce_look_other(s->work.frame, s->length < ROCE_WINDOW_BYTES ? s->length : ROCE_WINDOW_BYTES, &s->packet);
-	roce_count_other(t, &s->packet);
+	roce_classify_frame(s->work.frame, s->length < ROCE_WINDOW_BYTES ? s->length : ROCE_WINDOW_BYTES, &s->packet);
+	roce_count_class(t, &s->packet);
 	return 0;
 }
 
@@ -445,7 +445,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	if (what & WATCH_CAPTURE && (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT))
 		watch_take_alone(ctx, what);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP) {
-		if (!(what & (WATCH_OUTWARD | WATCH_RECEIVE)) && p->other)
+		if (!(what & (WATCH_OUTWARD | WATCH_RECEIVE)) && p->frame_class)
 			watch_other();
 		return;
 	}
@@ -564,7 +564,7 @@ static __always_inline void watch_fragmented(struct xdp_md *ctx, __u32 what)
 }
 
 /* Looks for a tunnel in the scratch's headers: finds the frame inside. Global, as watch_insert(). */
-__noinline int watch_look_through(void)
+__noinline int watch_unwrap(void)
 {
 	struct scratch *s = watch_scratch();
 	struct roce_inner inner;
@@ -593,7 +593,7 @@ static __always_inline void watch_mirrored(struct xdp_md *ctx, __u32 what)
 	copied = s->length < DECAP_WINDOW_BYTES ? s->length : DECAP_WINDOW_BYTES;
 	if (!WATCH_CAN_COPY(copied) || bpf_xdp_load_bytes(ctx, 0, s->work.frame, copied))
 		return;
-	watch_look_through();
+	watch_unwrap();
 	s->wanted = watch_is_wanted(s->length);
 	copied = watch_copied(s);
 	if (!WATCH_CAN_COPY(copied) || bpf_xdp_load_bytes(ctx, s->skipped, s->work.frame, copied))

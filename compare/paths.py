@@ -5,7 +5,7 @@ from typing import NamedTuple, Optional
 
 from lab import HOSTS, NATIVE, machine
 from lab.hosts import Place
-from lab.look import DPDK_DRIVERS
+from lab.inventory import DPDK_DRIVERS
 
 # The ends of `hosts` are named as the kernel's selftests name theirs (tools/testing/selftests/drivers/net/README.rst).
 NETIF, LOCAL, REMOTE, REMOTE_NETIF = "NETIF", "LOCAL", "REMOTE", "REMOTE_NETIF"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "roce/stream/counters.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/diagnose/solver/icrc_recipe.h"
 #include "userspace/observe/model/event_text.h"
 #include "userspace/observe/model/refusal.h"

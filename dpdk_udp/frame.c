@@ -6,9 +6,9 @@
 #include "dpdk_udp/frame.h"
 #include "userspace/traffic/streams/filler.h"
 
-struct headers frame_template(uint16_t port_id, const struct rte_ether_addr *to)
+struct dpdk_headers frame_template(uint16_t port_id, const struct rte_ether_addr *to)
 {
-	struct headers h = {
+	struct dpdk_headers h = {
 		.eth = { .dst_addr = *to, .ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4) },
 		.ip = {
 			.version_ihl = RTE_IPV4_VHL_DEF,
@@ -23,9 +23,9 @@ struct headers frame_template(uint16_t port_id, const struct rte_ether_addr *to)
 	return h;
 }
 
-void frame_write(struct rte_mbuf *m, const struct headers *with, const struct stream_header *stream, uint32_t payload)
+void frame_write(struct rte_mbuf *m, const struct dpdk_headers *with, const struct stream_header *stream, uint32_t payload)
 {
-	struct headers *h = rte_pktmbuf_mtod(m, struct headers *);
+	struct dpdk_headers *h = rte_pktmbuf_mtod(m, struct dpdk_headers *);
 
 	*h = *with;
 	h->ip.total_length = rte_cpu_to_be_16(IP_OVERHEAD + payload);
@@ -37,9 +37,10 @@ void frame_write(struct rte_mbuf *m, const struct headers *with, const struct st
 
 void frame_fill(struct rte_mbuf *m, const char *pattern)
 {
-	__u8 *stream = rte_pktmbuf_mtod_offset(m, __u8 *, sizeof(struct headers)); /* a struct stream_header, not aligned */
+	/* a struct stream_header, not aligned */
+	__u8 *stream = rte_pktmbuf_mtod_offset(m, __u8 *, sizeof(struct dpdk_headers));
 	__u8 flags = stream[offsetof(struct stream_header, flags)];
-	size_t before = sizeof(struct headers) + sizeof(struct stream_header);
+	size_t before = sizeof(struct dpdk_headers) + sizeof(struct stream_header);
 
 	memcpy(stream + sizeof(struct stream_header), pattern + (flags >> STREAM_FILLER_SHIFT) * FILLER_STEP,
 	       rte_pktmbuf_data_len(m) - before);

@@ -12,21 +12,21 @@
 
 #include "roce/datagram/stream_header.h"
 
-struct headers {
+struct dpdk_headers {
 	struct rte_ether_hdr eth;
 	struct rte_ipv4_hdr ip;
 	struct rte_udp_hdr udp;
 };
 
-_Static_assert(sizeof(struct headers) == 42, "headers as on the wire, no padding");
+_Static_assert(sizeof(struct dpdk_headers) == 42, "headers as on the wire, no padding");
 
 #define IP_OVERHEAD	(sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_udp_hdr))
 
 /* Headers for frames to that MAC address. Addresses and ports of IP and UDP are left to the caller. */
-struct headers frame_template(uint16_t port_id, const struct rte_ether_addr *to);
+struct dpdk_headers frame_template(uint16_t port_id, const struct rte_ether_addr *to);
 
 /* Writes these headers with their lengths, and the stream header. payload: bytes behind UDP's header, with the stream header. */
-void frame_write(struct rte_mbuf *m, const struct headers *h, const struct stream_header *stream, uint32_t payload);
+void frame_write(struct rte_mbuf *m, const struct dpdk_headers *h, const struct stream_header *stream, uint32_t payload);
 
 /* Writes the filler that the frame's stream header announces. pattern: of all fillers. */
 void frame_fill(struct rte_mbuf *m, const char *pattern);

@@ -12,7 +12,7 @@
 
 struct dpdk_receiver {
 	struct dpdk_port *port;
-	struct receiver *r;
+	struct stream_receiver *r;
 	char *pattern;		/* of all fillers, for answers */
 };
 
@@ -32,8 +32,8 @@ static void send_frame(const struct dpdk_receiver *u, struct rte_mbuf *m)
 /* Answers the message that this frame has completed. */
 static void answer(struct dpdk_receiver *u, const struct rte_mbuf *ping, const struct rte_udp_hdr *udp, size_t length)
 {
-	const struct headers *from = rte_pktmbuf_mtod(ping, const struct headers *);
-	struct headers to = frame_template(u->port->id, &from->eth.src_addr);
+	const struct dpdk_headers *from = rte_pktmbuf_mtod(ping, const struct dpdk_headers *);
+	struct dpdk_headers to = frame_template(u->port->id, &from->eth.src_addr);
 	struct stream_header h, header;
 
 	memcpy(&h, udp + 1, sizeof(h));
@@ -76,7 +76,7 @@ static void take_burst(struct dpdk_receiver *u, struct rte_mbuf **frames, uint16
 int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *o)
 {
 	struct stream_report report = { .transport = "dpdk-udp" };
-	struct receiver *r = receiver_new(&o->common);
+	struct stream_receiver *r = receiver_new(&o->common);
 	struct dpdk_receiver u = { .port = port, .r = r, .pattern = dpdk_pattern() };
 	struct rte_eth_stats before = {}, after = {};
 	struct rte_mbuf *frames[DPDK_BURST];

@@ -17,8 +17,8 @@
 struct dpdk_sender {
 	const struct dpdk_options *o;
 	struct dpdk_port *port;
-	struct sender *s;
-	struct headers template;
+	struct stream_sender *s;
+	struct dpdk_headers template;
 	struct rte_mbuf *frames[DPDK_BURST];
 	uint16_t count;
 	uint64_t ring_full;	/* how often the ring did not take all packets */
@@ -37,7 +37,7 @@ static unsigned int filler_of_frame(const struct rte_mbuf *m)
 static void fill_frame(struct rte_mempool *pool, void *pattern, void *object, unsigned int index)
 {
 	struct rte_mbuf *m = object;
-	size_t before = RTE_PKTMBUF_HEADROOM + sizeof(struct headers) + sizeof(struct stream_header);
+	size_t before = RTE_PKTMBUF_HEADROOM + sizeof(struct dpdk_headers) + sizeof(struct stream_header);
 
 	(void)pool, (void)index;
 	memset(m->buf_addr, 0, before);

@@ -29,11 +29,11 @@ put_back() {
 # The interface goes into a namespace of this name, and comes back before that ends: a veth would end with it.
 set_apart() {
 	space=${SCRATCH##*/}
-	/usr/bin/python3 -E "$ROOT/lab/keep.py" save "$APART" >"$SCRATCH/kept" || return
+	/usr/bin/python3 -E "$ROOT/lab/netif_settings.py" save "$APART" >"$SCRATCH/kept" || return
 	cat >"$SCRATCH/undo/0" <<-END
 		[ ! -e /run/netns/$space ] || ip -n $space link set dev $APART netns \$\$ || [ -e /sys/class/net/$APART ]
 		ip netns delete $space || [ ! -e /run/netns/$space ]
-		/usr/bin/python3 -E "\$ROOT/lab/keep.py" restore "\$SCRATCH/kept"
+		/usr/bin/python3 -E "\$ROOT/lab/netif_settings.py" restore "\$SCRATCH/kept"
 	END
 	ip netns add "$space" && ip link set dev "$APART" netns "$space" && return
 	echo "$APART cannot be moved into a network namespace" >&2

@@ -54,7 +54,7 @@ class Hosts(Lab):
         self._changes = {end: [] for end in places}
         self._sinks, self._bound = {}, set()
         self._after_dpdk = set()    # ends where what DPDK leaves will be taken away
-        self.facts, self.left = {}, []     # facts: of each end, as look.py prints them
+        self.facts, self.left = {}, []     # facts: of each end, as inventory.py prints them
 
     def up(self):
         self._progress(f"reaching {' and '.join(dict.fromkeys(at for at in self._at.values() if at)) or 'this machine'}")
@@ -90,7 +90,7 @@ class Hosts(Lab):
             self._check_driver()
 
     def _look(self, end, *words):
-        return json.loads(self.check(end, [*PYTHON, "lab/look.py", self._netif[end], *words], timeout=60))
+        return json.loads(self.check(end, [*PYTHON, "lab/inventory.py", self._netif[end], *words], timeout=60))
 
     def named(self, end):
         return f"{self._netif[end]} of {self._at[end] or 'this machine'}"
@@ -154,7 +154,7 @@ class Hosts(Lab):
                 why = f"SoftRoCE is on it: rdma link delete {self._soft(end)['name']}"
             if not why:
                 here = not self._at[end] or self._at[end].startswith("netns:")
-                kept = self.exec(end, [*PYTHON, "lab/keep.py", "save", self._netif[end], *(far if here else [])], timeout=60)
+                kept = self.exec(end, [*PYTHON, "lab/netif_settings.py", "save", self._netif[end], *(far if here else [])], timeout=60)
                 why = kept.rc and kept.stderr.strip().splitlines()[-1].removeprefix(f"{self._netif[end]}: ")
             if why:
                 raise LabError(f"{self.named(end)}: {self.dpdk_driver} cannot have it: {why}")
@@ -308,11 +308,11 @@ modprobe {self.dpdk_driver}
 echo "no room for {nic.HUGEPAGES} hugepages of 2 MiB" >&2
 exit 1""")
         # only then is there something to restore
-        self.check(end, ["sh", "-ec", f'{python} lab/keep.py save {self._word(end)} >"$SCRATCH/kept"'], timeout=60)
+        self.check(end, ["sh", "-ec", f'{python} lab/netif_settings.py save {self._word(end)} >"$SCRATCH/kept"'], timeout=60)
         self._change(end, f"""
 {nic.give(pci['driver'], pci['address'])}
 echo >$device/driver_override
-{python} "$ROOT/lab/keep.py" restore "$SCRATCH"/kept""", nic.give(self.dpdk_driver, pci["address"]))
+{python} "$ROOT/lab/netif_settings.py" restore "$SCRATCH"/kept""", nic.give(self.dpdk_driver, pci["address"]))
 
     def dpdk_unbind(self, end):
         if end in self._bound:
@@ -325,7 +325,7 @@ echo >$device/driver_override
 
 
 def driver_refusal(pci, driver):
-    """Why this driver cannot have the PCI device of an interface, as look.py describes it. None: it can. Pure."""
+    """Why this driver cannot have the PCI device of an interface, as inventory.py describes it. None: it can. Pure."""
     if not pci:
         return "it has no PCI device"
     if pci["driver"].startswith("mlx"):

@@ -15,7 +15,7 @@ import time
 
 from lab import LabError, frames, nic
 from lab.guest import Guest
-from lab.keep import LOGINS
+from lab.netif_settings import LOGINS
 
 # What goes to another machine.
 FILES = ("lab", "bench/machine.py", "compare/counters.sh", "compare/meter.sh", "compare/ring_drops.py", "compare/refill.py",
@@ -53,8 +53,8 @@ def check(at):
 
 def logins():
     """
-    {variable: value} of LOGINS that this process's parents have. keep.py leaves the way to those who are logged in alone, and sudo
-    takes SSH_CONNECTION away from what it starts.
+    {variable: value} of LOGINS that this process's parents have. netif_settings.py leaves the way to those who
+    are logged in alone, and sudo takes SSH_CONNECTION away from what it starts.
     """
     found, pid = {}, os.getpid()
     while pid:

@@ -71,7 +71,7 @@ bool machine_mac(const char *interface, __u8 mac[6])
 	return found;
 }
 
-struct neighbour {
+struct machine_neighbour {
 	const __u8 *address;
 	__u8 *mac;
 	int ifindex;
@@ -83,7 +83,7 @@ static int take_neighbour(struct nl_msg *msg, void *context)
 	const struct ndmsg *entry = nlmsg_data(nlmsg_hdr(msg));
 	struct nlattr *ip = nlmsg_find_attr(nlmsg_hdr(msg), sizeof(*entry), NDA_DST);
 	struct nlattr *mac = nlmsg_find_attr(nlmsg_hdr(msg), sizeof(*entry), NDA_LLADDR);
-	struct neighbour *n = context;
+	struct machine_neighbour *n = context;
 	const __u8 *wanted = n->address;
 	int bytes = 16;
 
@@ -102,7 +102,7 @@ static int take_neighbour(struct nl_msg *msg, void *context)
 bool machine_neighbour(const char *interface, const __u8 address[16], __u8 mac[6])
 {
 	struct ndmsg all = { .ndm_family = address_is_ipv4(address) ? AF_INET : AF_INET6 };
-	struct neighbour n = { .address = address, .mac = mac, .ifindex = if_nametoindex(interface) };
+	struct machine_neighbour n = { .address = address, .mac = mac, .ifindex = if_nametoindex(interface) };
 
 	return netlink_ask(RTM_GETNEIGH, NLM_F_DUMP, &all, sizeof(all), take_neighbour, &n) && n.found;
 }

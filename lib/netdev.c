@@ -28,7 +28,7 @@ enum { NETDEV_A_DEV_IFINDEX = 1, NETDEV_A_DEV_XDP_FEATURES = 3 };
 
 #define VLAN_BYTES 4
 
-struct answer {
+struct netdev_answer {
 	uint64_t features;
 	bool came;
 };
@@ -36,7 +36,7 @@ struct answer {
 static int take_features(struct nl_msg *msg, void *context)
 {
 	struct nlattr *found = nlmsg_find_attr(nlmsg_hdr(msg), GENL_HDRLEN, NETDEV_A_DEV_XDP_FEATURES);
-	struct answer *a = context;
+	struct netdev_answer *a = context;
 
 	if (found) {
 		a->features = nla_get_u64(found);
@@ -58,7 +58,7 @@ static bool ask_features(struct nl_sock *socket, int family, unsigned int ifinde
 bool netdev_features(unsigned int ifindex, uint64_t *features)
 {
 	struct nl_sock *socket = nl_socket_alloc();
-	struct answer a = { 0 };
+	struct netdev_answer a = { 0 };
 	int family;
 
 	if (!socket)

@@ -195,7 +195,7 @@ static int open_file(struct bytes *b, const char *path)
 }
 
 /* Reads the first bytes to find the format. They are read again if the file can seek. */
-static int look(struct bytes *b)
+static int detect(struct bytes *b)
 {
 	ssize_t n;
 
@@ -226,7 +226,7 @@ struct bytes *bytes_open(const char *path, char error[BYTES_ERROR])
 		snprintf(error, BYTES_ERROR, "%s", cause(ENOMEM).text);
 		return NULL;
 	}
-	if (!open_file(b, path) && !look(b))
+	if (!open_file(b, path) && !detect(b))
 		return b;
 	memcpy(error, b->error, BYTES_ERROR);
 	bytes_close(b);

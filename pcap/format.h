@@ -8,7 +8,7 @@
 #include "pcap/reader.h"
 
 /* Bytes of a file that were read. */
-struct run {
+struct pcap_run {
 	__u8 *at, *end; /* a format moves `at` past what it has used */
 	size_t need;	/* bytes from `at` on that the format needs to continue, if there are fewer */
 	struct capture_piece *piece; /* has room for RUN_FRAMES(bytes of the run) more frames */
@@ -19,7 +19,7 @@ struct run {
 #define RUN_FRAMES(bytes) ((bytes) / RUN_RECORD + 1)
 #define RUN_COPIES(bytes) (RUN_FRAMES(bytes) * LINK_MADE_UP + (bytes))
 
-struct capture_interface {
+struct pcap_interface {
 	enum link_kind link;
 	__u32 snaplen;	/* 0: none */
 	__u64 second;	/* units of time in a second */
@@ -35,7 +35,7 @@ struct format {
 	/* Starts with the first bytes, FORMAT_HEADER or all there are. Returns how many of them it used; -1: see c->error. */
 	ssize_t (*start)(struct capture *c, const __u8 *bytes, size_t length);
 	/* Puts frames into r->piece until no whole one is left. -1: c->error says what is wrong at r->at. */
-	int (*walk)(struct capture *c, struct run *r);
+	int (*walk)(struct capture *c, struct pcap_run *r);
 	/* The file has ended after the bytes that walk() used. -1: see c->error. */
 	int (*finish)(struct capture *c);
 };
@@ -56,7 +56,7 @@ struct capture {
 	__u8 *rest;
 	size_t rest_length, rest_room, need;
 	/* pcap: one interface; pcapng: those of this section, and the number in the sections before */
-	struct capture_interface *interfaces;
+	struct pcap_interface *interfaces;
 	__u32 interface_count, interface_room, interfaces_before;
 	/* pcap: bytes before each frame, and ns in the smaller unit of time */
 	__u32 record, unit;
@@ -101,7 +101,7 @@ static inline __u64 format_64(const __u8 *p, bool swapped)
 }
 
 /* Adds a frame. Its bytes in the file are at `bytes`. */
-static inline void format_put(struct capture *c, struct run *r, __u32 interface, __u8 *bytes, __u32 captured, __u32 wire,
+static inline void format_put(struct capture *c, struct pcap_run *r, __u32 interface, __u8 *bytes, __u32 captured, __u32 wire,
 			      __u64 time)
 {
 	struct capture_frame *f = &r->piece->frames[r->piece->count++];

@@ -7,7 +7,7 @@
 #define HEADER 24
 #define LINK_TYPE 0x03ffffff /* the other bits say whether frames end with an FCS */
 
-static const struct kind {
+static const struct pcap_kind {
 	__u32 magic, unit, record;
 } kinds[] = {
 	{ 0xa1b2c3d4, 1000, 16 },
@@ -15,7 +15,7 @@ static const struct kind {
 	{ 0xa1b2cd34, 1000, 24 }, /* libpcap for Linux 2.0 (Kuznetzov): two more words, which are not needed */
 };
 
-static const struct kind *find(__u32 magic)
+static const struct pcap_kind *find(__u32 magic)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (kinds[i].magic == magic)
@@ -31,7 +31,7 @@ static bool is(const __u8 *bytes, bool *swapped)
 
 static ssize_t start(struct capture *c, const __u8 *bytes, size_t length)
 {
-	const struct kind *kind = find(format_32(bytes, c->swapped));
+	const struct pcap_kind *kind = find(format_32(bytes, c->swapped));
 	__u32 type;
 
 	if (length < HEADER)
@@ -61,7 +61,7 @@ static bool is_header(const __u8 *bytes)
 }
 
 /* Reads records until no whole one is left. 1: a file header is next. */
-static inline int walk_order(struct capture *c, struct run *r, const bool swapped)
+static inline int walk_order(struct capture *c, struct pcap_run *r, const bool swapped)
 {
 	const __u32 record = c->record, unit = c->unit;
 
@@ -89,7 +89,7 @@ static inline int walk_order(struct capture *c, struct run *r, const bool swappe
 }
 
 /* Several files may follow each other (`cat a.pcap.gz b.pcap.gz`). Each is read by its own header. */
-static int walk(struct capture *c, struct run *r)
+static int walk(struct capture *c, struct pcap_run *r)
 {
 	int result;
 

@@ -58,7 +58,7 @@ static ssize_t start(struct capture *c, const __u8 *bytes, size_t length)
 /* ---- interfaces ---- */
 
 /* Units in a second: a power of ten, or of two if the highest bit is set. */
-static int take_resolution(struct capture *c, struct capture_interface *i, __u8 value)
+static int take_resolution(struct capture *c, struct pcap_interface *i, __u8 value)
 {
 	__u8 exponent = value & 0x7f;
 
@@ -71,7 +71,7 @@ static int take_resolution(struct capture *c, struct capture_interface *i, __u8 
 	return 0;
 }
 
-static int take_options(struct capture *c, struct capture_interface *i, const __u8 *at, const __u8 *end)
+static int take_options(struct capture *c, struct pcap_interface *i, const __u8 *at, const __u8 *end)
 {
 	while (end - at >= 4) {
 		__u16 code = format_16(at, c->swapped), length = format_16(at + 2, c->swapped);
@@ -92,7 +92,7 @@ static int take_options(struct capture *c, struct capture_interface *i, const __
 	return at == end ? 0 : format_damaged(c, "an interface's options are longer than its block");
 }
 
-static struct capture_interface *new_interface(struct capture *c)
+static struct pcap_interface *new_interface(struct capture *c)
 {
 	bool room = grow(c->interfaces, c->interface_count, c->interface_room, 4);
 
@@ -101,7 +101,7 @@ static struct capture_interface *new_interface(struct capture *c)
 
 static int take_interface(struct capture *c, const __u8 *block, __u32 length)
 {
-	struct capture_interface *i;
+	struct pcap_interface *i;
 	__u32 type;
 
 	if (length < INTERFACE_OPTIONS + TRAILER)
@@ -112,7 +112,7 @@ static int take_interface(struct capture *c, const __u8 *block, __u32 length)
 	if (!i)
 		return format_fail(c, "no memory");
 	type = format_16(block + 8, c->swapped);
-	*i = (struct capture_interface){ .link = link_find(type, c->link), .snaplen = format_32(block + 12, c->swapped),
+	*i = (struct pcap_interface){ .link = link_find(type, c->link), .snaplen = format_32(block + 12, c->swapped),
 					 .second = 1000000 };
 	if (i->link == LINK_UNKNOWN)
 		c->unknown = type;
@@ -126,7 +126,7 @@ static int take_interface(struct capture *c, const __u8 *block, __u32 length)
 
 /* ---- packets ---- */
 
-static __u64 nanoseconds(const struct capture_interface *i, __u64 units)
+static __u64 nanoseconds(const struct pcap_interface *i, __u64 units)
 {
 	__u64 seconds = i->offset;
 
@@ -161,7 +161,7 @@ static const char *find_comment(const struct capture *c, const __u8 *at, const _
 }
 
 /* Marks the frame that was put last. at: the options of its block. */
-static void select_frame(struct capture *c, struct run *r, const __u8 *at, const __u8 *end)
+static void select_frame(struct capture *c, struct pcap_run *r, const __u8 *at, const __u8 *end)
 {
 	struct capture_frame *f = &r->piece->frames[r->piece->count - 1];
 
@@ -170,7 +170,7 @@ static void select_frame(struct capture *c, struct run *r, const __u8 *at, const
 }
 
 /* The enhanced packet block, and the obsolete one, whose interface number has another width. */
-static inline int take_packet(struct capture *c, struct run *r, __u32 length, bool obsolete, bool swapped)
+static inline int take_packet(struct capture *c, struct pcap_run *r, __u32 length, bool obsolete, bool swapped)
 {
 	__u8 *block = r->at;
 	__u32 captured, interface;
@@ -193,7 +193,7 @@ static inline int take_packet(struct capture *c, struct run *r, __u32 length, bo
 }
 
 /* It has no time: use the latest time before it. The captured length follows from the other lengths. */
-static int take_simple(struct capture *c, struct run *r, __u32 length)
+static int take_simple(struct capture *c, struct pcap_run *r, __u32 length)
 {
 	__u32 wire, captured;
 
@@ -257,7 +257,7 @@ static int take_order(struct capture *c, const __u8 *block)
 
 /* ---- blocks ---- */
 
-static bool is_looked_at(const struct capture *c, __u32 type, __u32 length)
+static bool is_parsed(const struct capture *c, __u32 type, __u32 length)
 {
 	if (type == BLOCK_STATISTICS)
 		return c->selection && length <= LONGEST;
@@ -265,7 +265,7 @@ static bool is_looked_at(const struct capture *c, __u32 type, __u32 length)
 	       type == BLOCK_INTERFACE || type == BLOCK_SECTION;
 }
 
-static inline int take_block(struct capture *c, struct run *r, __u32 type, __u32 length)
+static inline int take_block(struct capture *c, struct pcap_run *r, __u32 type, __u32 length)
 {
 	switch (type) {
 	case BLOCK_PACKET:
@@ -284,14 +284,14 @@ static inline int take_block(struct capture *c, struct run *r, __u32 type, __u32
 	}
 }
 
-static bool at_hand(struct run *r, size_t need)
+static bool at_hand(struct pcap_run *r, size_t need)
 {
 	r->need = need;
 	return (size_t)(r->end - r->at) >= need;
 }
 
 /* Skips bytes that are not needed, as far as they were read. 1: all of them. */
-static int skip(struct capture *c, struct run *r)
+static int skip(struct capture *c, struct pcap_run *r)
 {
 	size_t left = r->end - r->at, n = c->skip < left ? c->skip : left;
 
@@ -307,7 +307,7 @@ static int skip(struct capture *c, struct run *r)
 }
 
 /* 1: one block was read; 0: more bytes are needed; -1: damaged. */
-static inline int step(struct capture *c, struct run *r)
+static inline int step(struct capture *c, struct pcap_run *r)
 {
 	__u32 type, length;
 
@@ -321,7 +321,7 @@ static inline int step(struct capture *c, struct run *r)
 	length = format_32(r->at + 4, c->swapped);
 	if (length < LEAST || length % 4)
 		return format_damaged(c, "a block of %u bytes", length);
-	if (!is_looked_at(c, type, length)) {
+	if (!is_parsed(c, type, length)) {
 		c->skip = length - LEAST;
 		c->trailer = length;
 		r->at += LEAST - TRAILER;
@@ -339,7 +339,7 @@ static inline int step(struct capture *c, struct run *r)
 	return 1;
 }
 
-static int walk(struct capture *c, struct run *r)
+static int walk(struct capture *c, struct pcap_run *r)
 {
 	int more;
 

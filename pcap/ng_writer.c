@@ -185,7 +185,7 @@ static bool same_file(const struct statx *a, const struct statx *b)
 	       a->stx_btime.tv_sec == b->stx_btime.tv_sec && a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
 }
 
-static bool look(int fd, const char *path, struct statx *s)
+static bool read_status(int fd, const char *path, struct statx *s)
 {
 	*s = (struct statx){ 0 };
 	return !statx(fd, path, AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH), STATX_BASIC_STATS | STATX_BTIME, s);
@@ -197,7 +197,7 @@ static void forget_oldest(struct ng_writer *w)
 	struct statx now;
 
 	name_file(w, f->number);
-	if (look(AT_FDCWD, w->path, &now) && same_file(&now, &f->was))
+	if (read_status(AT_FDCWD, w->path, &now) && same_file(&now, &f->was))
 		unlink(w->path);
 	memmove(f, f + 1, --w->kept_count * sizeof(*f));
 }
@@ -228,7 +228,7 @@ static bool begin_file(struct ng_writer *w)
 	w->fd = open_next(w);
 	if (w->fd < 0)
 		return fail(w, errno);
-	look(w->fd, "", &s);
+	read_status(w->fd, "", &s);
 	if (w->rotation.files && w->rotates)
 		w->kept[w->kept_count++] = (struct own_file){ w->number, s };
 	w->begun++;

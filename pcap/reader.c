@@ -84,7 +84,7 @@ void capture_piece_free(struct capture_piece *piece)
  * Puts `left` bytes from `from` into the piece, with room for those needed next. The next bytes of the file keep their offset
  * within a page: the kernel copies fastest then.
  */
-static int place(struct capture *c, struct run *r, const __u8 *from, size_t left)
+static int place(struct capture *c, struct pcap_run *r, const __u8 *from, size_t left)
 {
 	size_t room = PAGE + (r->need > PIECE_BYTES ? r->need : PIECE_BYTES);
 	size_t offset = (bytes_position(c->bytes) - left) % PAGE;
@@ -113,7 +113,7 @@ static __u8 *room_end(const struct capture_piece *p)
 }
 
 /* Keeps the bytes after the last whole frame for the next piece. */
-static int keep_rest(struct capture *c, const struct run *r)
+static int keep_rest(struct capture *c, const struct pcap_run *r)
 {
 	size_t left = r->end - r->at;
 	__u8 *rest;
@@ -133,7 +133,7 @@ static int keep_rest(struct capture *c, const struct run *r)
 }
 
 /* Reads at r->end. 1: read; 0: the end of the file; -1: see c->error. */
-static int read_more(struct capture *c, struct run *r)
+static int read_more(struct capture *c, struct pcap_run *r)
 {
 	ssize_t n;
 
@@ -150,7 +150,7 @@ static int read_more(struct capture *c, struct run *r)
 }
 
 /* Finds at least one frame, if there is one. 1: there may be more; 0: the end; -1: see c->error. */
-static int fill(struct capture *c, struct run *r)
+static int fill(struct capture *c, struct pcap_run *r)
 {
 	int more;
 
@@ -193,7 +193,7 @@ void capture_fetch(const struct capture *c, struct capture_piece *piece)
 }
 
 /* The rest does not fit before the claimed bytes: moves both into a larger piece. */
-static int join(struct capture *c, struct run *r)
+static int join(struct capture *c, struct pcap_run *r)
 {
 	struct capture_piece *p = r->piece, old = *p;
 
@@ -209,7 +209,7 @@ static int join(struct capture *c, struct run *r)
 }
 
 /* Finds the frames of a claimed piece, together with the rest of the piece before. */
-static int take_claimed(struct capture *c, struct run *r)
+static int take_claimed(struct capture *c, struct pcap_run *r)
 {
 	struct capture_piece *p = r->piece;
 
@@ -227,7 +227,7 @@ static int take_claimed(struct capture *c, struct run *r)
 
 int capture_read(struct capture *c, struct capture_piece *piece)
 {
-	struct run r = { .piece = piece, .need = c->need };
+	struct pcap_run r = { .piece = piece, .need = c->need };
 	bool claimed = piece->claimed;
 
 	piece->count = 0;

@@ -14,14 +14,14 @@
 #define RECORD_HEADER 16 /* struct pcap_sf_pkthdr of libpcap */
 #define LONGEST 65535
 
-static int fail(struct writer *w, int error)
+static int fail(struct pcap_writer *w, int error)
 {
 	snprintf(w->error, sizeof(w->error), "%s", cause(error).text);
 	return -1;
 }
 
 /* Drops what stdio has buffered, so that closing the file does not write it. */
-static void release(struct writer *w)
+static void release(struct pcap_writer *w)
 {
 	__fpurge(w->file);
 	pcap_dump_close(w->dumper);
@@ -29,7 +29,7 @@ static void release(struct writer *w)
 	free(w->buffer);
 }
 
-static void cut(struct writer *w)
+static void cut(struct pcap_writer *w)
 {
 	__fpurge(w->file);
 	/* only a regular file can be shortened */
@@ -37,7 +37,7 @@ static void cut(struct writer *w)
 		lseek(fileno(w->file), w->good, SEEK_SET);
 }
 
-int writer_flush(struct writer *w)
+int writer_flush(struct pcap_writer *w)
 {
 	int error;
 
@@ -69,9 +69,9 @@ static FILE *open_file(const char *path)
 	return file;
 }
 
-int writer_open(struct writer *w, const char *path)
+int writer_open(struct pcap_writer *w, const char *path)
 {
-	*w = (struct writer){ .file = open_file(path) };
+	*w = (struct pcap_writer){ .file = open_file(path) };
 	if (!w->file)
 		return fail(w, errno);
 	w->good = lseek(fileno(w->file), 0, SEEK_CUR);
@@ -94,12 +94,12 @@ int writer_open(struct writer *w, const char *path)
 	return -1;
 }
 
-int writer_has_room(const struct writer *w, __u32 bytes)
+int writer_has_room(const struct pcap_writer *w, __u32 bytes)
 {
 	return w->buffered + RECORD_HEADER + bytes <= BUFFER_BYTES;
 }
 
-void writer_put(struct writer *w, __u64 time, const __u8 *bytes, __u32 length)
+void writer_put(struct pcap_writer *w, __u64 time, const __u8 *bytes, __u32 length)
 {
 	struct pcap_pkthdr h = {
 		/* in nanoseconds, the precision of the file */
@@ -110,7 +110,7 @@ void writer_put(struct writer *w, __u64 time, const __u8 *bytes, __u32 length)
 	w->buffered += RECORD_HEADER + length;
 }
 
-int writer_close(struct writer *w)
+int writer_close(struct pcap_writer *w)
 {
 	int result = writer_flush(w), fd;
 

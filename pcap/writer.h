@@ -12,7 +12,7 @@
 
 #include "lib/cause.h"
 
-struct writer {
+struct pcap_writer {
 	pcap_t *pcap;
 	pcap_dumper_t *dumper;
 	FILE *file;
@@ -26,20 +26,20 @@ struct writer {
  * path: "-" is standard output. Returns 0, or -1 with w->error; nothing need be closed then. A broken pipe is an error from
  * then on.
  */
-int writer_open(struct writer *w, const char *path);
+int writer_open(struct pcap_writer *w, const char *path);
 
 /* Whether a frame of this size fits into the buffer. If not, call writer_flush() first. */
-int writer_has_room(const struct writer *w, __u32 bytes);
+int writer_has_room(const struct pcap_writer *w, __u32 bytes);
 
 /* time: ns since 1970 */
-void writer_put(struct writer *w, __u64 time, const __u8 *bytes, __u32 length);
+void writer_put(struct pcap_writer *w, __u64 time, const __u8 *bytes, __u32 length);
 
 /*
  * 0: all frames put so far are in the file. -1 (w->error): those since the last flush are not, and the file ends before them.
  */
-int writer_flush(struct writer *w);
+int writer_flush(struct pcap_writer *w);
 
 /* Flushes too. */
-int writer_close(struct writer *w);
+int writer_close(struct pcap_writer *w);
 
 #endif

@@ -9,8 +9,8 @@
 #include "roce/datagram/heap.h"
 #include "roce/datagram/udp_number.h"
 #include "roce/sequence/copies.h"
+#include "roce/sequence/probation.h"
 #include "roce/sequence/ring.h"
-#include "roce/sequence/trial.h"
 
 /* Whether it is the expected packet, and no request that is to be remembered. */
 roce_inline bool stream_is_next(const struct roce_stream *s, const struct roce_packet *p, bool udp)
@@ -29,15 +29,15 @@ roce_inline void stream_in_order(struct roce_stream *s, const struct roce_packet
 		stream_block(s, p, BLOCK_TAKEN);
 }
 
-/* stream_rare() for kernels that have no room for a trial (ROCE_HAS_LOOP). */
+/* stream_rare() for kernels that have no room for a probation (ROCE_HAS_LOOP). */
 roce_inline void stream_simple(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
 	stream_ask_mtu(s, info);
-	if (s->met && p->op && s->sequence.stepped | s->reads.bytes)
-		stream_look_back(s, p);
+	if (s->met && p->op && s->sequence.unknown_psns | s->reads.bytes)
+		stream_revise(s, p);
 	stream_take(s, p, info);
 	stream_take_block(s, p);
-	s->acks.looked = s->psn.next / PSN_PERIOD; /* such kernels count no PSN as unseen */
+	s->acks.asked_period = s->psn.next / PSN_PERIOD; /* such kernels count no PSN as unseen */
 }
 
 /*
@@ -91,9 +91,9 @@ roce_inline void stream_forget(struct roce_stream *s)
 {
 	s->met = false;
 	s->plain = PLAIN_NOT;
-	s->trial = TRIAL_NONE;
+	s->probation = PROBATION_NONE;
 	s->reads.bytes = 0;
-	s->sequence.has_other = s->sequence.turns = 0;
+	s->sequence.has_interleaved = s->sequence.alternations = 0;
 	s->acks.behind[0] = s->acks.behind[1] = 0;
 	s->acks.spilled = false;
 	__builtin_memset(s->sample, 0, sizeof(s->sample)); /* they are of another connection */
@@ -212,8 +212,8 @@ roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_
 		       (!s->met || !s->trusted || p->number != (s->psn.next & PSN_MASK)) && s->pair.from;
 	if (s->plain && s->psn.next % PSN_PERIOD && !roce_is_answered(p))
 		return false;
-	return ((!s->path_mtu && (p->op & OP_READ_REQUEST || s->reads.bytes)) || s->trial == TRIAL_AGAIN ||
-		(stream_is_look(s) && (s->acks.spilled || stream_may_settle(s))) || stream_may_spill(s, p)) &&
+	return ((!s->path_mtu && (p->op & OP_READ_REQUEST || s->reads.bytes)) || s->probation == PROBATION_AGAIN ||
+		(stream_is_due(s) && (s->acks.spilled || stream_may_have_unseen(s))) || stream_may_spill(s, p)) &&
 	       s->pair.from;
 }
 
@@ -224,7 +224,7 @@ roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_
 roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
 			  struct roce_peer_info *info)
 {
-	struct roce_far *far = peer->acks.spilled ? psn_far(&peer->psn) : NULL;
+	struct roce_late *window = peer->acks.spilled ? psn_late(&peer->psn) : NULL;
 	__s64 d;
 
 	info->path_mtu = peer->path_mtu;
@@ -233,11 +233,11 @@ roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream 
 	info->from = s->met && s->trusted ? s->psn.next : stream_begin(peer, p);
 	d = psn_distance(info->from & PSN_MASK, p->number);
 	if (p->op & OP_RESPONSE && d > 0)
-		asked_look(&peer->asked, far ? &extra_of(far)->asked : NULL, peer->psn.next,
+		asked_find(&peer->asked, window ? &extra_of(window)->asked : NULL, peer->psn.next,
 			   s->path_mtu ?: peer->path_mtu ?: 4096, info->from & PSN_MASK, d, info);
 	if (!(p->op & OP_RESPONSE))
 		info->acknowledged = stream_acknowledged_by(s, peer);
-	info->valid = !far || far == far_of(&peer->psn); /* another stream may have taken the memory meanwhile */
+	info->valid = !window || window == late_of(&peer->psn); /* another stream may have taken the memory meanwhile */
 }
 
 /*

@@ -12,7 +12,7 @@ from compare.transports.udp import ONE_DATAGRAM
 from lab import child
 from lab.hosts import gid_index
 from lab.lab import ROOT
-from lab.look import rdma
+from lab.inventory import rdma
 from lab.process import Result
 
 MESSAGE = 65536     # bytes
@@ -20,7 +20,7 @@ NO_RNIC = "no RNIC on this machine (/sys/class/infiniband has none)"
 
 
 def rnics(folder="/sys/class/infiniband"):
-    """RDMA devices in hardware of this machine that have a RoCEv2 GID, as look.rdma() describes them."""
+    """RDMA devices in hardware of this machine that have a RoCEv2 GID, as inventory.rdma() describes them."""
     return [device for device in rdma(folder=folder) if not device["virtual"]]
 
 

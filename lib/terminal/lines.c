@@ -17,13 +17,13 @@ void format_safe(char *to, size_t size, const char *text)
 
 void lines_raw(struct lines *l, enum style style, const char *text)
 {
-	struct line *line = realloc(l->line, (l->count + 1) * sizeof(*line));
+	struct terminal_line *line = realloc(l->line, (l->count + 1) * sizeof(*line));
 
 	if (line)
 		l->line = line;
 	line = line ? &line[l->count] : NULL;
 	if (line)
-		*line = (struct line){ .style = style, .text = strdup(text) };
+		*line = (struct terminal_line){ .style = style, .text = strdup(text) };
 	if (!line || !line->text)
 		l->lacks = true;
 	else
@@ -71,7 +71,7 @@ void lines_add(struct lines *l, enum style style, const char *label, const char 
 
 void lines_cut(struct lines *l, size_t count)
 {
-	struct line *last;
+	struct terminal_line *last;
 	size_t length;
 
 	if (l->count <= count)

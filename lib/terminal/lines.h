@@ -9,13 +9,13 @@
 
 enum style { STYLE_PLAIN, STYLE_TITLE, STYLE_HEADER, STYLE_SORTED, STYLE_FAULT, STYLE_HINT, STYLE_DIM, STYLE_BARS, STYLES };
 
-struct line {
+struct terminal_line {
 	enum style style;
 	char *text;
 };
 
 struct lines {
-	struct line *line;
+	struct terminal_line *line;
 	size_t count;
 	size_t width; /* of the terminal; the caller sets it */
 	size_t label; /* columns of labels; 0: LINES_LABEL */

@@ -73,7 +73,8 @@ roce_inline void datagram_number(const struct roce_cursor *d, const struct roce_
 	if (!datagram_flow(d, f, p) || !datagram_field(d, &f->number, 0, &number))
 		return;
 	p->foreign = 0;
-	p->op = OP_FIRST | OP_LAST; /* as an Only: three whose numbers were seen before are another sequence (roce/sequence/trial.h) */
+	/* as an Only: three whose numbers were seen before are another sequence (roce/sequence/probation.h) */
+	p->op = OP_FIRST | OP_LAST;
 	p->number = udp_lower((number >> f->step_bits) * f->inverse, bits);
 	p->shift = 64 - bits;
 }

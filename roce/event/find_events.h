@@ -24,7 +24,7 @@ roce_inline __u32 event_trusted(const struct roce_stream *s)
  * Call before roce_observe(), under the same guard. A caller that keeps *b need not look before each packet, but again when
  * roce_may_have_events() holds after one.
  */
-roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
+roce_inline void roce_save(const struct roce_stream *s, struct roce_before *b)
 {
 #define EVENT(...)
 #define EVENT_OF(name, from, ...) b->counter[BEFORE_##from] = s->counters.value[COUNTER_##from];
@@ -46,7 +46,7 @@ roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 #endif
 
 /*
- * Whether to call roce_find_events() after a packet. changes: of the last roce_look(). kinds: from roce_packet_events().
+ * Whether to call roce_find_events() after a packet. changes: of the last roce_save(). kinds: from roce_packet_events().
  * trusted: event_trusted() before the packet.
  */
 roce_inline bool roce_may_have_events(const struct roce_stream *s, __u32 changes, __u32 kinds, __u32 trusted)

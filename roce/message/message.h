@@ -31,7 +31,7 @@ roce_inline bool message_reaches(const struct roce_message *m, __u32 number)
 /* The receiver drops this packet, which is no First. gap: PSNs were skipped before it. */
 roce_inline void message_dropped(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool gap)
 {
-	m->counts |= BLOCK_LOOK;
+	m->counts |= BLOCK_CHECK;
 	if ((m->met && !m->unended) || (gap && !message_reaches(m, p->number))) {
 		m->changes++;
 		c->value[COUNTER_messages_broken]++; /* another message, whose First is missing */

@@ -257,7 +257,7 @@ roce_inline void decap_udp(struct decap_walk *w, const struct decap_window *wind
 	__u32 port = h ? roce_be16(h + 2) : 0;
 
 	w->next = port == WIRE_ROCEV2_PORT ? DECAP_ROCE : DECAP_OTHER;
-	if (!parse_other_port(port))
+	if (!parse_port_class(port))
 		return;
 	h = decap_peek(w, window, WIRE_UDP_LEN + WIRE_VXLAN_LEN);
 	if (!h)

@@ -18,12 +18,12 @@ enum roce_kind {
 	ROCE_UDP, /* a datagram to a port of --udp */
 };
 
-/* What a frame without RoCE is. The parser only marks few of them for roce_look_other() (roce/stream/other.h). */
-enum roce_other {
-	OTHER_PLAIN,
-	OTHER_TUNNEL,  /* perhaps with RoCE inside */
-	OTHER_CONTROL, /* of the MAC: perhaps it pauses */
-	OTHER_INSIDE,  /* RoCE is inside, by roce_look_other() */
+/* What a frame without RoCE is. The parser only marks few of them for roce_classify_frame() (roce/stream/frame_class.h). */
+enum roce_frame_class {
+	FRAME_PLAIN,
+	FRAME_TUNNEL,  /* perhaps with RoCE inside */
+	FRAME_CONTROL, /* of the MAC: perhaps it pauses */
+	FRAME_INSIDE,  /* RoCE is inside, by roce_classify_frame() */
 };
 
 enum { PAUSE_ALL = 1 << 8, PAUSE_PFC = 1 << 9 }; /* a PAUSE frame; one of priority-based flow control */
@@ -107,7 +107,7 @@ struct roce_packet {
 	__u16 pkey;
 	__u16 vlan; /* identifier of the innermost tag, valid if vlan_tags */
 	__u16 ip_id; /* IPv4 identification, else 0 */
-	__u16 pause; /* ROCE_OTHER: filled in by roce_look_other(): PAUSE_*, and bit n: priority n is told to pause */
+	__u16 pause; /* ROCE_OTHER: filled in by roce_classify_frame(): PAUSE_*, and bit n: priority n is told to pause */
 	__u8 vlan_tags;
 	__u8 kind; /* enum roce_kind */
 	__u8 rocev1; /* a GRH instead of IP and UDP */
@@ -132,7 +132,7 @@ struct roce_packet {
 	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
 	__u8 unparsed;	/* ROCE_OTHER, but RoCE may be behind headers that are not parsed */
 	__u8 length_wrong; /* filled in by roce_count_frame(): `ends_at`, and it is not known that a mirror cuts frames */
-	__u8 other;	/* ROCE_OTHER: enum roce_other */
+	__u8 frame_class;	/* ROCE_OTHER: enum roce_frame_class */
 	struct udp_datagram udp; /* ROCE_UDP: what numbers its datagrams besides `number`; of other kinds not filled in */
 };
 

@@ -51,20 +51,20 @@ roce_inline __u32 parse_same(__u32 a, __u32 b)
 }
 
 /* Marks a frame by its Ethertype or IP protocol, whose numbers do not overlap. */
-roce_inline __u32 parse_other(__u32 proto)
+roce_inline __u32 parse_class(__u32 proto)
 {
 	__u32 tunnel = parse_same(proto, WIRE_PROTO_GRE) | parse_same(proto, WIRE_PROTO_IPV4) | parse_same(proto, WIRE_PROTO_IPV6) |
 		       parse_same(proto, WIRE_PROTO_MPLS) | parse_same(proto, WIRE_PROTO_ETHERNET) |
 		       parse_same(proto, WIRE_ETHERTYPE_MIRROR) | parse_same(proto, WIRE_ETHERTYPE_MPLS) |
 		       parse_same(proto, WIRE_ETHERTYPE_MPLS_MULTICAST);
 
-	return tunnel * OTHER_TUNNEL | parse_same(proto, WIRE_ETHERTYPE_MAC_CONTROL) * OTHER_CONTROL;
+	return tunnel * FRAME_TUNNEL | parse_same(proto, WIRE_ETHERTYPE_MAC_CONTROL) * FRAME_CONTROL;
 }
 
-roce_inline __u32 parse_other_port(__u32 port)
+roce_inline __u32 parse_port_class(__u32 port)
 {
 	return (parse_same(port, WIRE_VXLAN_PORT) | parse_same(port, WIRE_VXLAN_PORT_LINUX) | parse_same(port, WIRE_GENEVE_PORT)) *
-	       OTHER_TUNNEL;
+	       FRAME_TUNNEL;
 }
 
 roce_inline bool parse_ethernet(struct roce_cursor *c, struct roce_packet *p)
@@ -212,7 +212,7 @@ roce_inline void parse_watched_udp(struct roce_packet *p)
 	p->payload_bytes = p->udp_length >= WIRE_UDP_LEN ? p->udp_length - WIRE_UDP_LEN : 0;
 	p->foreign = 1;
 	__builtin_memset(&p->udp, 0, sizeof(p->udp));
-	p->other = OTHER_PLAIN;
+	p->frame_class = FRAME_PLAIN;
 }
 
 roce_inline void parse_bth(const __u8 *h, struct roce_packet *p)
@@ -383,7 +383,7 @@ roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const s
 	c->offset += WIRE_UDP_LEN;
 	if (p->udp_port == WIRE_ROCEV2_PORT)
 		return true;
-	p->other = parse_other_port(p->udp_port);
+	p->frame_class = parse_port_class(p->udp_port);
 	p->port = ports ? parse_watched(ports, p->udp_port) : 0;
 	roce_reload();
 	if (p->port)
@@ -423,7 +423,7 @@ roce_inline void roce_parse_headers(const __u8 *window, __u32 captured, __u32 wi
 	else
 		p->unparsed = parse_hides(c.proto);
 	if (!transport) {
-		p->other = parse_other(c.proto);
+		p->frame_class = parse_class(c.proto);
 		return;
 	}
 	p->l4_offset = c.offset;

@@ -14,7 +14,7 @@
 #define ANSWER_BYTES 192 /* of the buffer: ROCE_WINDOW_BYTES, for masking; a frame takes at most 106 */
 _Static_assert(ANSWER_BYTES >= ROCE_WINDOW_BYTES, "icrc_mask()");
 
-struct answer {
+struct roce_answer {
 	__u8 frame[ANSWER_BYTES];
 	struct roce_packet packet; /* what icrc_prepare() needs of it */
 	__u32 bytes;
@@ -66,7 +66,7 @@ roce_inline void answer_ipv6(__u8 *h, const struct roce_packet *p, __u32 payload
  * frame. opcode: ANSWER_OPCODE_*; psn, syndrome: of an ACK or NAK. It goes to the QP's peer. The caller
  * puts the ICRC into the last four of a->bytes bytes: answer_icrc().
  */
-roce_inline void answer_make(struct answer *a, const struct roce_packet *p, const struct roce_responder *q, __u32 opcode,
+roce_inline void answer_make(struct roce_answer *a, const struct roce_packet *p, const struct roce_responder *q, __u32 opcode,
 			     __u32 psn, __u32 syndrome)
 {
 	bool cnp = opcode == ANSWER_OPCODE_CNP;
@@ -116,7 +116,7 @@ roce_inline void answer_make(struct answer *a, const struct roce_packet *p, cons
 }
 
 /* Computes the ICRC of the answer, and puts it in. w: a work area, of which `frame` is overwritten. */
-roce_inline void answer_icrc(struct answer *a, const struct fold_tables *t, struct fold_work *w)
+roce_inline void answer_icrc(struct roce_answer *a, const struct fold_tables *t, struct fold_work *w)
 {
 	__u32 at = a->packet.icrc_offset;
 

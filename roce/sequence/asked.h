@@ -83,7 +83,7 @@ struct asked_sum {
 	const struct roce_asked_more *more;
 };
 
-roce_inline void asked_look_at(struct asked_sum *sum, __u64 entry)
+roce_inline void asked_sum_entry(struct asked_sum *sum, __u64 entry)
 {
 	__u64 number = entry >> 32 & ASKED_NUMBER, length = (__u32)entry;
 	__s64 valid = (__s64)entry >> 63 & asked_less((sum->next - number) & ASKED_NUMBER, ASKED_OLD);
@@ -101,14 +101,14 @@ roce_inline void asked_look_at(struct asked_sum *sum, __u64 entry)
 	sum->last += (end - sum->last) & some & asked_less(sum->last, end);
 }
 
-static roce_step asked_look_more(__u32 i, void *context)
+static roce_step asked_sum_more(__u32 i, void *context)
 {
 	struct asked_sum *sum = context;
 
 	roce_opaque(i);
 	if (i >= ASKED_MORE)
 		return 1;
-	asked_look_at(sum, sum->more->entry[i]);
+	asked_sum_entry(sum, sum->more->entry[i]);
 	return 0;
 }
 
@@ -116,16 +116,16 @@ static roce_step asked_look_more(__u32 i, void *context)
  * Looks up a response d > 0 ahead of the expected PSN `from`. more: NULL if there are none. next: the requester's next PSN.
  * path_mtu: 256 .. 4096 if valid.
  */
-roce_inline void asked_look(const struct roce_asked *a, const struct roce_asked_more *more, __u64 next, __u32 path_mtu,
+roce_inline void asked_find(const struct roce_asked *a, const struct roce_asked_more *more, __u64 next, __u32 path_mtu,
 			    __u32 from, __s64 d, struct roce_peer_info *info)
 {
 	struct asked_sum sum = { .next = next, .from = from, .shift = asked_shift(path_mtu), .d = d, .first = d,
 				 .more = more };
 
 	for (int i = 0; i < ASKED; i++)
-		asked_look_at(&sum, a->entry[i]);
+		asked_sum_entry(&sum, a->entry[i]);
 	if (more)
-		roce_loop(more->count < ASKED_MORE ? more->count : ASKED_MORE, asked_look_more, &sum);
+		roce_loop(more->count < ASKED_MORE ? more->count : ASKED_MORE, asked_sum_more, &sum);
 	info->wanted = sum.wanted & 1;
 	info->skipped = sum.skipped;
 	info->begin = sum.first;

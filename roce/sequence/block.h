@@ -71,7 +71,7 @@ roce_inline void block_change(struct roce_stream *s)
 	struct roce_message *m = &s->message;
 
 	m->immediate = m->step = m->begin = 0;
-	m->counts &= BLOCK_LOOK;
+	m->counts &= BLOCK_CHECK;
 	__builtin_memset(&s->blocks, 0, sizeof(s->blocks));
 	__builtin_memset(&s->ring, 0, sizeof(s->ring));
 	s->by_ring = false;
@@ -176,7 +176,7 @@ roce_inline __s64 block_learn(struct roce_stream *s, const struct roce_packet *p
 	if (!on)
 		return BLOCK_NO_VALUE;
 	if (on != m->step)
-		m->counts &= BLOCK_LOOK;
+		m->counts &= BLOCK_CHECK;
 	m->counts++;
 	m->step = on;
 	s->blocks.missing = 0;
@@ -299,7 +299,7 @@ roce_inline __u64 block_from(struct roce_stream *s, __u64 begun, __u64 number, _
 /* Immediate data behind all that was seen, or late but before the next one. psn: of the packet that has it. */
 roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, __u32 psn, enum block_how how, bool late)
 {
-	bool look = s->message.counts & BLOCK_LOOK, reliable = stream_is_reliable(p), begun = s->message.begin & BLOCK_BEGUN;
+	bool check = s->message.counts & BLOCK_CHECK, reliable = stream_is_reliable(p), begun = s->message.begin & BLOCK_BEGUN;
 	__u64 number = block_number(s, psn), from = begun ? block_number(s, s->message.begin) : s->psn.begin;
 	__s64 values = block_counts(s) ? block_round(s, p, block_values(s, p, false), number + 1 - from) : BLOCK_NO_VALUE;
 	struct roce_blocks *b = &s->blocks;
@@ -315,13 +315,13 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 	}
 	if (values == BLOCK_NO_VALUE)
 		values = block_learn(s, p);
-	block_count_values(s, p, values, reliable && look);
+	block_count_values(s, p, values, reliable && check);
 	s->counters.value[COUNTER_blocks] += values != 0;
 	b->shared |= !values && !p->imm.slots;
 	b->judged &= !values;
 	if (begun && values != BLOCK_NO_VALUE && values > 1)
 		from = block_from(s, from, number, values - 1);
-	if (how == BLOCK_TAKEN && look && !reliable)
+	if (how == BLOCK_TAKEN && check && !reliable)
 		lacks = psn_lacks(&s->psn, from, number + 1);
 	at = values ? BLOCKS_OPEN : block_find(b, from - 1);
 	roce_opaque(at);
@@ -338,7 +338,7 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 	s->message.immediate = b->newest = block_value(p);
 	s->message.begin = how == BLOCK_ELSEWHERE ? 0 : block_begin_behind(psn);
 	if (!late && how == BLOCK_TAKEN)
-		s->message.counts = (s->message.counts & ~BLOCK_LOOK) | (b->behind ? BLOCK_LOOK : 0);
+		s->message.counts = (s->message.counts & ~BLOCK_CHECK) | (b->behind ? BLOCK_CHECK : 0);
 }
 
 /* Late immediate data, before the newest. psn: of the packet that has it. */

@@ -42,7 +42,7 @@ roce_inline bool copies_elsewhere(const struct roce_last *l, const struct roce_p
 /* A packet was seen before: if it was captured twice, others will be. */
 roce_inline void copies_expect(struct roce_stream *s)
 {
-	if (s->by_ring || s->psn.far == PSN_NO_FAR) /* a trial */
+	if (s->by_ring || s->psn.late == PSN_NO_LATE) /* a probation */
 		return;
 	s->copies.quiet = 0;
 	if (!s->lint_state.no_copies)

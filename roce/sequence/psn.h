@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * 24-bit packet sequence numbers: a window that distinguishes late PSNs from repeated ones, and behind it the far window, if
+ * 24-bit packet sequence numbers: a window that distinguishes late PSNs from repeated ones, and behind it the late window, if
  * numbers are missing there. Also used for the 64-bit packet numbers of our UDP streams: PSNs are
  * extended to 64 bits, and only differences of numbers matter.
  */
 #ifndef ROCE_SEQUENCE_PSN_H
 #define ROCE_SEQUENCE_PSN_H
 
-#include "roce/sequence/far.h"
+#include "roce/sequence/late.h"
 #include "roce/stream/stream.h"
 
-#define PSN_REACH ((ROCE_HAS_LOOP ? FAR_REACH : 0) + PSN_WINDOW) /* how far back the windows reach */
+#define PSN_REACH ((ROCE_HAS_LOOP ? LATE_REACH : 0) + PSN_WINDOW) /* how far back the windows reach */
 #define PSN_PERIOD 256	  /* psn_step() refuses multiples of this: rare work is done there */
 
 /*
- * The pool of far windows belongs to the caller of the engine (bpf/extras.h, roce/sequence/extra.c). far_of(): the stream's far window;
- * NULL: it has none. far_take(): takes one from the pool if the stream has none; NULL: the pool is empty. far_give(): gives it
- * back, whatever is missing in it.
+ * The pool of late windows belongs to the caller of the engine (bpf/extras.h, roce/sequence/extra.c). late_of(): the stream's
+ * late window; NULL: it has none. late_take(): takes one from the pool if the stream has none; NULL: the pool is empty.
+ * late_give(): gives it back, whatever is missing in it.
  */
-roce_pool(struct roce_far *) far_of(const struct roce_psn *w);
-roce_pool(struct roce_far *) far_take(struct roce_psn *w);
-roce_pool(void) far_give(struct roce_psn *w);
+roce_pool(struct roce_late *) late_of(const struct roce_psn *w);
+roce_pool(struct roce_late *) late_take(struct roce_psn *w);
+roce_pool(void) late_give(struct roce_psn *w);
 
 roce_inline __u64 *psn_word(struct roce_psn *w, __u64 number)
 {
@@ -34,22 +34,22 @@ roce_inline __u64 psn_any(struct roce_psn *w, __u64 x)
 	return w->any;
 }
 
-/* The far window; NULL: there is none. */
-roce_inline struct roce_far *psn_far(const struct roce_psn *w)
+/* The late window; NULL: there is none. */
+roce_inline struct roce_late *psn_late(const struct roce_psn *w)
 {
-	return ROCE_HAS_LOOP && w->far ? far_of(w) : NULL;
+	return ROCE_HAS_LOOP && w->late ? late_of(w) : NULL;
 }
 
-/* Moves the far window forward to the number `to`, where the near window begins. Gives it back if nothing is missing in it. */
-roce_inline void psn_move_far(struct roce_psn *w, __u64 to)
+/* Moves the late window forward to the number `to`, where the near window begins. Gives it back if nothing is missing in it. */
+roce_inline void psn_move_late(struct roce_psn *w, __u64 to)
 {
-	struct roce_far *far = psn_far(w);
+	struct roce_late *window = psn_late(w);
 
-	if (!far)
+	if (!window)
 		return;
-	far_move(far, to, &w->unknown_before);
-	if (!far->count && !far->held)
-		far_give(w);
+	late_move(window, to, &w->unknown_before);
+	if (!window->count && !window->held)
+		late_give(w);
 }
 
 /* Starts at this number. Earlier numbers count as seen. */
@@ -62,11 +62,11 @@ roce_inline void psn_start(struct roce_psn *w, __u64 number)
 		w->seen[i] = ~0ull;
 }
 
-/* psn_start() for a sequence that may have a far window. */
+/* psn_start() for a sequence that may have a late window. */
 roce_inline void psn_restart(struct roce_psn *w, __u64 number)
 {
-	if (psn_far(w))
-		far_give(w);
+	if (psn_late(w))
+		late_give(w);
 	psn_start(w, number);
 }
 
@@ -88,8 +88,8 @@ roce_inline void psn_mark(struct roce_psn *w, __u64 from, __u64 end, bool as_see
 	}
 }
 
-/* Moves the missing ones among begin .. end - 1 from the window to the far one (NULL: forgets them). */
-roce_inline void psn_pass(struct roce_psn *w, struct roce_far *far, __u64 begin, __u64 end)
+/* Moves the missing ones among begin .. end - 1 from the window to the late one (NULL: forgets them). */
+roce_inline void psn_pass(struct roce_psn *w, struct roce_late *window, __u64 begin, __u64 end)
 {
 	for (int i = 0; i <= PSN_WORDS; i++) {
 		__u64 bits, kept = 0, lost;
@@ -97,12 +97,12 @@ roce_inline void psn_pass(struct roce_psn *w, struct roce_far *far, __u64 begin,
 		if ((__s64)(end - begin) <= 0)
 			break;
 		bits = ~*psn_word(w, begin) & psn_bits(begin, end);
-		if (far)
-			kept = bits & far_reached(far, begin);
+		if (window)
+			kept = bits & late_reached(window, begin);
 		lost = bits & ~kept;
-		if (far) {
-			far->missing[begin % FAR_REACH / 64] |= kept;
-			far->count += __builtin_popcountll(kept);
+		if (window) {
+			window->missing[begin % LATE_REACH / 64] |= kept;
+			window->count += __builtin_popcountll(kept);
 		} else {
 			w->forgotten += __builtin_popcountll(lost);
 		}
@@ -113,27 +113,27 @@ roce_inline void psn_pass(struct roce_psn *w, struct roce_far *far, __u64 begin,
 }
 
 /* The same for the numbers from .. end - 1. All of them are missing. */
-roce_inline void psn_pass_hole(struct roce_psn *w, struct roce_far *far, __u64 from, __u64 end)
+roce_inline void psn_pass_hole(struct roce_psn *w, struct roce_late *window, __u64 from, __u64 end)
 {
-	__u64 base = far ? far->base : end;
+	__u64 base = window ? window->base : end;
 
 	if ((__s64)(base - from) > 0) {
 		w->unknown_before = (__s64)(base - end) < 0 ? base : end;
-		w->forgotten += far ? 0 : end - from;
+		w->forgotten += window ? 0 : end - from;
 		from = base;
 	}
-	if (far)
-		far_mark(far, from, end, true, &w->unknown_before);
+	if (window)
+		late_mark(window, from, end, true, &w->unknown_before);
 }
 
 /*
- * Call before the window moves by n > 0. The unseen numbers that fall out of it go to the far window. So does, behind them, a
+ * Call before the window moves by n > 0. The unseen numbers that fall out of it go to the late window. So does, behind them, a
  * hole of `count` numbers from `from` on that never enters the window (count 0: there is no such hole).
  */
 roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 {
 	__u64 begin = w->next - PSN_WINDOW, end = begin + psn_any(w, n < PSN_WINDOW ? n : PSN_WINDOW), k = begin, any = count;
-	struct roce_far *far = NULL;
+	struct roce_late *window = NULL;
 
 	for (int i = 0; i <= PSN_WORDS; i++) {
 		if ((__s64)(end - k) <= 0)
@@ -144,12 +144,12 @@ roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 	if (!any)
 		return;
 	if (ROCE_HAS_LOOP)
-		far = far_take(w);
-	if (far)
-		far_move(far, begin + n, &w->unknown_before);
-	psn_pass(w, far, begin, end);
+		window = late_take(w);
+	if (window)
+		late_move(window, begin + n, &w->unknown_before);
+	psn_pass(w, window, begin, end);
 	if (count)
-		psn_pass_hole(w, far, from, from + count);
+		psn_pass_hole(w, window, from, from + count);
 }
 
 /*
@@ -191,41 +191,42 @@ roce_inline void psn_forward(struct roce_psn *w)
 	psn_mark(w, hole + beyond, hole + unseen, false);
 	w->next = end;
 	if (period)
-		psn_move_far(w, end - PSN_WINDOW);
+		psn_move_late(w, end - PSN_WINDOW);
 }
 
 /*
- * Moves back, so that `number` is the expected one: numbers from there on were not of the sequence. Those that the far window
+ * Moves back, so that `number` is the expected one: numbers from there on were not of the sequence. Those that the late window
  * holds and the near one would reach now are forgotten: they stay missing.
  */
 roce_inline void psn_back(struct roce_psn *w, __u64 number)
 {
-	struct roce_far *far = psn_far(w);
+	struct roce_late *window = psn_late(w);
 	__u64 to = number - PSN_WINDOW;
 
 	w->next = number;
-	if (!far || (__s64)(far->end - to) <= 0)
+	if (!window || (__s64)(window->end - to) <= 0)
 		return;
-	w->forgotten += far_mark(far, (__s64)(to - far->base) > 0 ? to : far->base, far->end, false, &w->unknown_before);
-	far_move(far, to, &w->unknown_before);
+	w->forgotten += late_mark(window, (__s64)(to - window->base) > 0 ? to : window->base, window->end, false,
+				  &w->unknown_before);
+	late_move(window, to, &w->unknown_before);
 }
 
 /* psn_recover() for the numbers from .. end - 1 behind the window. */
-roce_inline void psn_recover_far(struct roce_psn *w, __u64 from, __u64 end)
+roce_inline void psn_recover_late(struct roce_psn *w, __u64 from, __u64 end)
 {
-	struct roce_far *far = psn_far(w);
+	struct roce_late *window = psn_late(w);
 	__u64 behind;
 
-	if (!far)
+	if (!window)
 		return;
-	far_move(far, w->next - PSN_WINDOW, &w->unknown_before);
-	if ((__s64)(far->base - from) > 0)
-		from = far->base;
-	if ((__s64)(end - far->end) > 0)
-		end = far->end;
-	w->found += far_mark(far, from, end, false, &behind);
-	if (!far->count && !far->held)
-		far_give(w);
+	late_move(window, w->next - PSN_WINDOW, &w->unknown_before);
+	if ((__s64)(window->base - from) > 0)
+		from = window->base;
+	if ((__s64)(end - window->end) > 0)
+		end = window->end;
+	w->found += late_mark(window, from, end, false, &behind);
+	if (!window->count && !window->held)
+		late_give(w);
 }
 
 /*
@@ -240,7 +241,7 @@ roce_inline __u64 psn_recover(struct roce_psn *w, __u64 from, __u64 n)
 	end = from + n;
 	w->found = 0;
 	if (behind > PSN_WINDOW) {
-		psn_recover_far(w, from, end);
+		psn_recover_late(w, from, end);
 		from = w->next - PSN_WINDOW;
 	}
 	for (int i = 0; i <= PSN_WORDS; i++) {
@@ -267,11 +268,11 @@ roce_inline bool psn_is_unknown(const struct roce_psn *w, __u64 number)
 roce_inline bool psn_lacks(struct roce_psn *w, __u64 from, __u64 end)
 {
 	__u64 begin = w->next - PSN_WINDOW, bits = 0;
-	struct roce_far *far;
+	struct roce_late *window;
 
 	if ((__s64)(begin - from) > 0) {
-		far = psn_far(w);
-		if (psn_is_unknown(w, from) || (far && far_lacks(far, from, end)))
+		window = psn_late(w);
+		if (psn_is_unknown(w, from) || (window && late_lacks(window, from, end)))
 			return true;
 		from = begin;
 	}

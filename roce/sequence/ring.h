@@ -44,7 +44,7 @@ roce_inline void ring_forget(struct roce_stream *s)
 	s->ring.row = 0;
 	s->ring.ring.slots = 0;
 	s->ring.span = 0;
-	s->message.counts &= BLOCK_LOOK;
+	s->message.counts &= BLOCK_CHECK;
 	s->message.immediate = s->blocks.newest = 0;
 }
 
@@ -158,7 +158,7 @@ roce_inline void ring_follow(struct roce_stream *s, struct roce_packet *p)
 	p->imm = (struct roce_imm){ .step = ring_is_known(&s->ring), .slots = ring_is_known(&s->ring) ? s->ring.ring.slots : 0 };
 	p->immediate = slot == RING_NONE ? 0 : slot;
 	if (p->imm.slots && !s->ring.span)
-		s->message.counts |= BLOCK_LOOK; /* block_ends() measures it */
+		s->message.counts |= BLOCK_CHECK; /* block_ends() measures it */
 	if (p->op & OP_LAST && (slot != RING_NONE || !p->imm.step))
 		p->op |= OP_IMMDT;
 	else if (p->op & OP_FIRST && slot != RING_NONE)

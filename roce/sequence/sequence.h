@@ -93,7 +93,7 @@ roce_inline void stream_mtu_grown(struct roce_stream *s, const struct roce_packe
 	psn_back(&s->psn, s->reads.at + psns);
 }
 
-#define STREAM_DOUBTS 3 /* READs in a row that prove another path MTU than the known one */
+#define STREAM_MTU_PROOFS 3 /* READs in a row that prove another path MTU than the known one */
 #define STREAM_GUESSES 2 /* READs in a row that prove a path MTU, where none is known */
 
 /*
@@ -131,15 +131,15 @@ roce_inline void stream_after_read(struct roce_stream *s, const struct roce_pack
 		mtu = 0;
 	if (mtu != s->reads.mtu_guess || !mtu) {
 		s->reads.mtu_guess = mtu;
-		s->reads.doubt_from = s->psn.next;
-		s->reads.doubt_row = 0;
+		s->reads.mtu_guess_from = s->psn.next;
+		s->reads.mtu_guess_row = 0;
 	}
-	s->reads.doubt_row += mtu != 0;
-	if (s->reads.doubt_row >= (s->path_mtu ? STREAM_DOUBTS : STREAM_GUESSES)) {
-		s->reads.late = s->path_mtu ? s->psn.next - s->reads.doubt_from : 0;
+	s->reads.mtu_guess_row += mtu != 0;
+	if (s->reads.mtu_guess_row >= (s->path_mtu ? STREAM_MTU_PROOFS : STREAM_GUESSES)) {
+		s->reads.late = s->path_mtu ? s->psn.next - s->reads.mtu_guess_from : 0;
 		s->path_mtu = mtu;
 		s->reads.mtu_guess = 0;
-		s->reads.doubt_row = 0;
+		s->reads.mtu_guess_row = 0;
 	}
 	if (!s->path_mtu) {
 		s->reads.own = mtu ? d : 0;
@@ -154,23 +154,23 @@ roce_inline void stream_after_read(struct roce_stream *s, const struct roce_pack
  * Call before the stream takes a packet. Corrects what was taken for PSNs of the sequence: those of packets with unknown
  * opcodes, and those that a READ takes.
  */
-roce_rare stream_look_back(struct roce_stream *s, const struct roce_packet *p)
+roce_rare stream_revise(struct roce_stream *s, const struct roce_packet *p)
 {
 	__s64 d;
 
 	if (!s || !p)
 		return 0;
 	d = stream_distance(s, p);
-	if (d < 0 && -d <= s->sequence.stepped)
+	if (d < 0 && -d <= s->sequence.unknown_psns)
 		psn_back(&s->psn, s->psn.next + d);
-	else if (ROCE_HAS_LOOP && d < 0 && !s->sequence.stepped && s->reads.bytes && s->path_mtu)
+	else if (ROCE_HAS_LOOP && d < 0 && !s->sequence.unknown_psns && s->reads.bytes && s->path_mtu)
 		stream_mtu_grown(s, p, s->psn.next + d);
 	d = stream_distance(s, p);
 	if (d && s->path_mtu && (d < 0 || !s->reads.bytes))
 		s->reads.mtu_guess = 0;
 	if (d < 0)
 		return 0;
-	s->sequence.stepped = 0;
+	s->sequence.unknown_psns = 0;
 	if (s->reads.bytes)
 		stream_after_read(s, p, d);
 	return 0;
@@ -232,14 +232,14 @@ roce_inline void stream_skips(struct roce_stream *s, __u64 skipped)
 {
 	s->counters.value[COUNTER_psn_gaps] += skipped > 0;
 	s->counters.value[COUNTER_psn_skipped] += skipped;
-	s->message.counts |= skipped ? BLOCK_LOOK : 0;
+	s->message.counts |= skipped ? BLOCK_CHECK : 0;
 }
 
 /*
  * PSN rules (docs/rules.md). A packet d ahead of the expected number makes a gap of d. A packet behind it was missing or is a
- * duplicate: the windows know. Too far away either way, it begins another sequence. (Where there is room for a trial, packets
- * come here only after it.) begins: the packet begins a message or the stream. A response that begins one may be any distance
- * ahead, without a gap. Returns the packet's place. psn_forward() may have to follow.
+ * duplicate: the windows know. Too far away either way, it begins another sequence. (Where there is room for a probation,
+ * packets come here only after it.) begins: the packet begins a message or the stream. A response that begins one may be any
+ * distance ahead, without a gap. Returns the packet's place. psn_forward() may have to follow.
  */
 roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool begins,
 					const struct roce_peer_info *info)
@@ -254,7 +254,7 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 	} else {
 		own = s->reads.own;
 		late = s->reads.late;
-		from = s->reads.doubt_from;
+		from = s->reads.mtu_guess_from;
 	}
 	s->reads.own = s->reads.late = 0;
 	if (late)
@@ -333,7 +333,7 @@ roce_inline void stream_unknown(struct roce_stream *s, const struct roce_packet 
 {
 	if (!s->met || (s->reads.bytes && !s->path_mtu) || stream_distance(s, p))
 		return;
-	s->sequence.stepped++;
+	s->sequence.unknown_psns++;
 	psn_plan(&s->psn, 0, 0, 1);
 }
 
@@ -354,7 +354,7 @@ roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p
 
 	if (!s->met) {
 		s->met = true;
-		s->sequence.stepped = 0;
+		s->sequence.unknown_psns = 0;
 		s->sequence.first_psn = p->number;
 		s->sequence.run = p->run;
 		if (!(p->op & OP_RESPONSE))
@@ -375,8 +375,8 @@ roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p
 	place = stream_place(s, p, d, begins, info);
 	if (roce_is_answered(p) && place != PSN_DUPLICATE)
 		asked_add(&s->asked, p, number, s->path_mtu ? stream_span(s, p) : 0);
-	/* of UC in a trial: the receiver has taken it already */
-	if (p->kind != ROCE_UDP && (p->service != SERVICE_UC || s->psn.far != PSN_NO_FAR))
+	/* of UC in a probation: the receiver has taken it already */
+	if (p->kind != ROCE_UDP && (p->service != SERVICE_UC || s->psn.late != PSN_NO_LATE))
 		stream_message(s, p, place, d);
 }
 
@@ -399,8 +399,8 @@ roce_rare stream_take(struct roce_stream *s, const struct roce_packet *p, const 
 /* The block of a packet that was taken. Not part of stream_take(): kernels before 6.9 add up the stack of all calls to 512 bytes. */
 roce_inline void stream_take_block(struct roce_stream *s, const struct roce_packet *p)
 {
-	if (p->service == SERVICE_UC && s->psn.far == PSN_NO_FAR && !s->ring.beside)
-		return; /* a trial: the receiver has taken the packet already */
+	if (p->service == SERVICE_UC && s->psn.late == PSN_NO_LATE && !s->ring.beside)
+		return; /* a probation: the receiver has taken the packet already */
 	if (p->op & (OP_IMMDT | OP_SLOT) || s->blocks.packets[0])
 		stream_block(s, p, BLOCK_TAKEN);
 }
@@ -408,13 +408,13 @@ roce_inline void stream_take_block(struct roce_stream *s, const struct roce_pack
 /* ---- unseen PSNs: acknowledged, so not lost, but not seen here ---- */
 
 /* Whether the peer is to be asked again: once in each PSN_PERIOD. */
-roce_inline bool stream_is_look(const struct roce_stream *s)
+roce_inline bool stream_is_due(const struct roce_stream *s)
 {
-	return (__u32)(s->psn.next / PSN_PERIOD) != s->acks.looked;
+	return (__u32)(s->psn.next / PSN_PERIOD) != s->acks.asked_period;
 }
 
 /* Whether PSNs are missing that the peer may acknowledge. */
-roce_inline bool stream_may_settle(const struct roce_stream *s)
+roce_inline bool stream_may_have_unseen(const struct roce_stream *s)
 {
 	const __u64 *v = s->counters.value;
 
@@ -451,7 +451,7 @@ roce_inline __u64 stream_acknowledged_by(const struct roce_stream *s, const stru
  * retransmissions would have come meanwhile. (At a mirror port an acknowledgement may overtake them, so what it acknowledges
  * now is judged the next time.)
  */
-roce_rare stream_settle(struct roce_stream *s, const struct roce_peer_info *info)
+roce_rare stream_count_unseen(struct roce_stream *s, const struct roce_peer_info *info)
 {
 	__u64 from, end, next;
 	__u32 reordered;
@@ -460,14 +460,14 @@ roce_rare stream_settle(struct roce_stream *s, const struct roce_peer_info *info
 		return 0;
 	next = s->psn.next;
 	end = s->acks.acknowledged;
-	from = s->acks.settled;
+	from = s->acks.unseen_before;
 	s->acks.acknowledged = info->acknowledged;
 	if ((__s64)(from - s->psn.begin) < 0 || (__s64)(next - from) < 0)
 		from = s->psn.begin;
-	s->acks.settled = from;
+	s->acks.unseen_before = from;
 	if ((__s64)(end - from) <= 0 || (__s64)(next - end) < 0)
 		return 0;
-	s->acks.settled = end;
+	s->acks.unseen_before = end;
 	if (next - from > PSN_REACH)
 		from = next - PSN_REACH;
 	reordered = s->psn.reordered;

@@ -34,13 +34,13 @@ _Static_assert(sizeof(struct roce_key) == 40, "no padding");
 #define PSN_WINDOW 1024	  /* numbers in the near window: each stream knows which of them are missing */
 #define PSN_WORDS (PSN_WINDOW / 64)
 #define PSN_GAP_MAX 65535 /* a larger jump forward is another place in the sequence, not a loss */
-#define PSN_NO_FAR (~0ull) /* value of `far`: this sequence gets no far window */
+#define PSN_NO_LATE (~0ull) /* value of `late`: this sequence gets no late window */
 
 struct roce_psn {
 	__u64 next; /* the next expected number */
 	__u64 seen[PSN_WORDS];	 /* bit number % PSN_WINDOW of the last PSN_WINDOW numbers; 1: seen */
 	__u64 begin;		 /* the first number */
-	__u64 far;		 /* the far window, as the pool names it; 0: none, and nothing is missing there */
+	__u64 late;		 /* the late window, as the pool names it; 0: none, and nothing is missing there */
 	__u64 unknown_before;	 /* a number before this one may be missing, though no window says so */
 	/*
 	 * Variables of the rare paths: the arguments of psn_forward(), and those of psn_any() and psn_recover(). They are in
@@ -49,9 +49,9 @@ struct roce_psn {
 	volatile __u64 any;
 	volatile __u32 move_seen, move_unseen, move_take;
 	volatile __u32 found;
-	__u32 forgotten; /* missing numbers that there was no far window for, not yet counted */
+	__u32 forgotten; /* missing numbers that there was no late window for, not yet counted */
 	__u32 reordered; /* a missing number has come */
-	__u32 messages, blocks; /* what the stream had counted before its last packet (roce/sequence/trial.h) */
+	__u32 messages, blocks; /* what the stream had counted before its last packet (roce/sequence/probation.h) */
 };
 
 /* Whether the window has no missing number. */
@@ -94,14 +94,15 @@ struct roce_message {
 	__u8 late;	 /* a late First opened this message: it was already counted as broken */
 	__u8 unended;	 /* the newest message's last packet is missing; if it is not the open one, it was counted as broken */
 	__u8 met; /* a message's beginning or end was seen: from now on a headless message is broken */
-	__u8 counts; /* how often in a row the step was the same, up to MESSAGE_IMM_STEPS; BLOCK_LOOK */
+	__u8 counts; /* how often in a row the step was the same, up to MESSAGE_IMM_STEPS; BLOCK_CHECK */
 	__u8 changes; /* goes up when a counter that shows an event may change (roce/event/event.h); here, because each packet needs this line */
 };
 
 /* ---- blocks (roce/sequence/block.h, roce/sequence/ring.h) ---- */
 
 #define BLOCK_BEGUN (1u << 31)
-#define BLOCK_LOOK 0x80 /* the next immediate data is not merely the next value: PSNs were skipped since the last, or a message broke */
+/* the next immediate data is not merely the next value: PSNs were skipped since the last, or a message broke */
+#define BLOCK_CHECK 0x80
 #define BLOCKS_OPEN 6	/* incomplete blocks that are remembered */
 
 /* What few packets need of the blocks. */
@@ -127,7 +128,7 @@ struct roce_ring_state {
 	__u32 last; /* BLOCK_BEGUN and the PSN of the last packet of the message that roce_last describes; 0: none */
 	__u16 span; /* PSNs from one slot's end to the next; 0: not known */
 	__u8 row;   /* how often in a row addresses stepped by ring.slot, up to MESSAGE_IMM_STEPS */
-	__u8 beside; /* of a trial: it counts blocks */
+	__u8 beside; /* of a probation: it counts blocks */
 	__u8 next;  /* of message[], modulo RING_MESSAGES */
 	__u8 unused[3];
 	struct {
@@ -297,12 +298,12 @@ struct roce_sample {
 	__u32 what;   /* of its headers, 0: none */
 };
 
-/* What is followed beside the sequence (roce/sequence/trial.h). */
-enum trial_kind {
-	TRIAL_NONE,
-	TRIAL_GAP,	 /* one packet behind a large gap: it may be a stray, or the gap a loss */
-	TRIAL_ELSEWHERE, /* too far away for a loss */
-	TRIAL_AGAIN,	 /* PSNs seen before: sent again, or the QP is used again */
+/* What is followed beside the sequence (roce/sequence/probation.h). */
+enum probation_kind {
+	PROBATION_NONE,
+	PROBATION_GAP,	 /* one packet behind a large gap: it may be a stray, or the gap a loss */
+	PROBATION_ELSEWHERE, /* too far away for a loss */
+	PROBATION_AGAIN,	 /* PSNs seen before: sent again, or the QP is used again */
 };
 
 /* What a packet with the expected number has to check. */
@@ -344,16 +345,18 @@ struct roce_stream {
 	__u8 used;	/* any packet was seen */
 	__u8 mistrusted; /* it was trusted without verification, until the first verified ICRC was bad */
 	__u8 plain;	 /* enum stream_plain */
-	__u8 trial;	 /* enum trial_kind */
+	__u8 probation;	 /* enum probation_kind */
 	__u8 by_ring;	 /* addresses count its blocks: --imm ring, and a WRITE was seen */
 	struct {
 		__u64 first_psn;
-		__u64 other;	/* the number that continues another sequence, which was left or came between; if has_other */
+		/* the number that continues another sequence, which was left or came between; if has_interleaved */
+		__u64 interleaved;
 		__u32 run;	/* --udp only */
-		__u32 stepped;	/* how many of the last PSNs were taken by packets with unknown opcodes */
-		__u32 waited;	/* packets that waited in a trial, instead of moving the sequence */
-		__u8 has_other;
-		__u8 turns; /* how often the two sequences took turns lately: the evidence for another turn grows with each */
+		__u32 unknown_psns;	/* how many of the last PSNs were taken by packets with unknown opcodes */
+		__u32 waited;	/* packets that waited in a probation, instead of moving the sequence */
+		__u8 has_interleaved;
+		/* how often the two sequences took turns lately: each makes the evidence for another one grow */
+		__u8 alternations;
 		__u8 restart_by; /* enum roce_restart_by, of the last restart */
 		__u8 heaps; /* --udp only: what is counted is heaps */
 	} sequence;
@@ -371,11 +374,11 @@ struct roce_stream {
 		__u64 end;   /* ... and its end address */
 		__u64 at;    /* number of the last READ request */
 		__u32 mtu_least; /* lower bound of the path MTU, from an in-order packet behind a READ */
-		__u32 own;   /* of the next packet, from stream_look_back(): so many PSNs before it belong to the READ, ... */
-		__u64 late;	  /* ... and so many from doubt_from on */
-		__u64 doubt_from; /* since this number, what was skipped behind READs is explained by `mtu_guess`, ... */
-		__u32 doubt_row;  /* ... in so many READs one after the other */
-		__u32 mtu_guess;  /* another path MTU, from the last jumps behind READs (`doubt_row`) */
+		__u32 own;   /* of the next packet, from stream_revise(): so many PSNs before it belong to the READ, ... */
+		__u64 late;	  /* ... and so many from mtu_guess_from on */
+		__u64 mtu_guess_from; /* since this number, what was skipped behind READs is explained by `mtu_guess`, ... */
+		__u32 mtu_guess_row;  /* ... in so many READs one after the other */
+		__u32 mtu_guess;  /* another path MTU, from the last jumps behind READs (`mtu_guess_row`) */
 	} reads;
 	struct {
 		/* of responses */
@@ -386,10 +389,11 @@ struct roce_stream {
 		__u8 msn_less; /* acknowledgements in a row with a lower MSN than one before them */
 		/* of requests */
 		__u8 spilled;	/* some are remembered in the pool (struct roce_asked_more) */
-		__u32 looked;	/* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
+		__u32 asked_period;	/* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
 		__u64 answered;	/* the number behind the newest acknowledged one, when the peer was asked last */
-		__u64 acknowledged; /* numbers before this one were acknowledged at the last look, ... */
-		__u64 settled;	    /* ... and before this one at that before it: what is missing there counts as unseen */
+		__u64 acknowledged; /* numbers before this one were acknowledged when the peer was asked last, ... */
+		/* ... and before this one at that before it: what is missing there counts as unseen */
+		__u64 unseen_before;
 	} acks;
 	/* where packets arrive (`last.arrival`), for stream_arrived(), and how late */
 	struct {
@@ -423,7 +427,7 @@ roce_inline __u64 stream_seen_before(const struct roce_stream *s)
 /* Whether immediate data, or a ring's addresses, count blocks. */
 roce_inline bool block_counts(const struct roce_stream *s)
 {
-	return (s->message.counts & ~BLOCK_LOOK) == MESSAGE_IMM_STEPS;
+	return (s->message.counts & ~BLOCK_CHECK) == MESSAGE_IMM_STEPS;
 }
 
 /* What is behind the addresses, in one store: it is loaded as one word soon, for which a CPU waits after several stores. */

@@ -190,7 +190,7 @@ void rdma_fill(const struct rdma_memory *m, void (*make)(void *at, size_t bytes)
 	free(copy);
 }
 
-const char *rdma_look(const struct rdma_memory *m, const char *at, size_t bytes)
+const char *rdma_readable(const struct rdma_memory *m, const char *at, size_t bytes)
 {
 	static _Thread_local void *copy;
 	static _Thread_local size_t room;

@@ -163,7 +163,7 @@ struct ibv_mr *rdma_register(struct rdma_memory *m, size_t from, size_t bytes, i
 void rdma_fill(const struct rdma_memory *m, void (*make)(void *at, size_t bytes), size_t bytes);
 
 /* What lies at an address of it, to be read by the CPU; valid until this thread's next call. */
-const char *rdma_look(const struct rdma_memory *m, const char *at, size_t bytes);
+const char *rdma_readable(const struct rdma_memory *m, const char *at, size_t bytes);
 
 /* The buffers of all QPs, of so many bytes, `each` of a QP: number n is of QP n / each. --regions divides those of a QP. */
 struct rdma_buffers {
@@ -274,7 +274,7 @@ struct rdma_poster {
 	struct rdma_requester *q;
 	struct rdma_queue *queue;
 	struct stream_options part;	/* how much and how fast */
-	struct sender *s;
+	struct stream_sender *s;
 	struct ibv_send_wr *wr;		/* [--link] */
 	struct ibv_sge (*sge)[2];
 	bool closing;			/* the last messages, which are all signalled */
@@ -332,7 +332,7 @@ struct rdma_responder {
 	const struct rdma_options *o;
 	struct rdma_end *self;		/* gets QPs, and what WRITEs need to know */
 	const struct rdma_end *peer;
-	struct receiver *r;
+	struct stream_receiver *r;
 
 	unsigned int depth;		/* receives posted per QP, or of the shared queue */
 	uint64_t receives;		/* that completed */
@@ -360,7 +360,7 @@ void responder_post_again(struct rdma_responder *p, const struct ibv_wc *wc);
 void responder_verify_memory(struct rdma_responder *p, unsigned int flow, const struct rdma_totals *sent);
 
 /* Both ends of --ping-pong: each is requester and responder. The caller sets q and p, and zeroes the others. */
-struct rdma_players {
+struct rdma_duplex {
 	struct rdma_requester *q;
 	struct rdma_responder *p;
 	struct ping_pong ping_pong;	/* only of the sender */
@@ -370,13 +370,13 @@ struct rdma_players {
 };
 
 /* The sender: runs to the end. Returns what ended it early, or NULL. */
-const char *players_send(struct rdma_players *u);
+const char *duplex_send(struct rdma_duplex *u);
 
 /*
  * The receiver: takes what has come, and answers. Waits up to timeout_ns, or until `fd` is readable. Returns the number of
  * completions; an error is at q or p.
  */
-int players_answer(struct rdma_players *u, uint64_t timeout_ns, int fd);
+int duplex_answer(struct rdma_duplex *u, uint64_t timeout_ns, int fd);
 
 /* The device's hardware counters now (name: value), and their increase since `before`. */
 json_t *rdma_counters(const struct rdma_device *d);

@@ -32,7 +32,7 @@ struct manual_receiver {
 	struct rdma_memory *memory;
 	struct ibv_mr *mr;
 	struct manual_qp *qp;
-	struct receiver *r;
+	struct stream_receiver *r;
 	uint64_t completions, packets;
 	const char *error;
 };
@@ -154,7 +154,7 @@ static void receive_all(struct manual_receiver *u)
 static bool dump(const struct manual_receiver *u)
 {
 	size_t regions = 2 * u->self.flows;
-	const char *at = rdma_look(u->memory, u->memory->at, regions * u->region);
+	const char *at = rdma_readable(u->memory, u->memory->at, regions * u->region);
 	FILE *file = fopen(u->o->dump, "w");
 	bool whole = file && fwrite(at, u->region, regions, file) == regions;
 

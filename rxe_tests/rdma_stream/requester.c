@@ -95,7 +95,7 @@ void requester_register(struct rdma_requester *q)
 
 const char *requester_fetched(const struct rdma_requester *q, unsigned int flow, uint64_t message)
 {
-	return rdma_look(q->fetched.memory, rdma_buffer(&q->fetched, slot_of(q, flow, message)), q->self->size);
+	return rdma_readable(q->fetched.memory, rdma_buffer(&q->fetched, slot_of(q, flow, message)), q->self->size);
 }
 
 /* ---- posting ---- */
@@ -485,7 +485,7 @@ void requester_run(struct rdma_requester *q)
 json_t *requester_totals(const struct rdma_requester *q, unsigned int first, unsigned int flows)
 {
 	struct rdma_totals *totals = calloc(q->self->flows, sizeof(*totals));
-	const struct sender *s = q->poster->s;
+	const struct stream_sender *s = q->poster->s;
 	json_t *message;
 
 	if (!totals)

@@ -125,7 +125,7 @@ static bool right(const struct rdma_responder *p, unsigned int flow, uint64_t nu
 	size_t bytes = rdma_header_bytes(p->self->size);
 	struct stream_header h = {};
 
-	at = rdma_look(p->buffers.memory, at, p->self->size);
+	at = rdma_readable(p->buffers.memory, at, p->self->size);
 	memcpy(&h, at, bytes);
 	if (bytes && (h.magic != htonl(STREAM_MAGIC) || ntohs(h.flow) != flow || be64toh(h.message) != number))
 		return false;
@@ -165,7 +165,8 @@ static void take_payload(struct rdma_responder *p, const struct ibv_wc *wc, uint
 	size_t before = is_ud(p) ? RDMA_GRH : 0;
 
 	if (wc->byte_len >= before)
-		receiver_take(p->r, rdma_look(p->buffers.memory, rdma_buffer(&p->buffers, wc->wr_id), wc->byte_len) + before,
+		receiver_take(p->r, rdma_readable(p->buffers.memory, rdma_buffer(&p->buffers, wc->wr_id), wc->byte_len)
+			      + before,
 			      wc->byte_len - before, now, p->o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
 }
 
@@ -203,7 +204,7 @@ static void verify_counter(struct rdma_responder *p, unsigned int flow, const st
 {
 	uint64_t value;
 
-	memcpy(&value, rdma_look(p->buffers.memory, rdma_buffer(&p->buffers, flow), sizeof(value)), sizeof(value));
+	memcpy(&value, rdma_readable(p->buffers.memory, rdma_buffer(&p->buffers, flow), sizeof(value)), sizeof(value));
 	receiver_verified(p->r, value >= sent->completed && value <= sent->messages);
 }
 

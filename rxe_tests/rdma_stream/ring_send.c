@@ -262,7 +262,7 @@ static void take_completions(struct ring_sender *u, const struct ibv_wc *wc, int
 	}
 }
 
-static void look_at_control(struct lane *l)
+static void check_control(struct lane *l)
 {
 	json_t *message;
 	int got = control_take(l->peer->control, &message);
@@ -279,14 +279,14 @@ static void look_at_control(struct lane *l)
 }
 
 /* Those that are done are closed. */
-static void look_at_controls(struct ring_sender *u, uint64_t now)
+static void check_controls(struct ring_sender *u, uint64_t now)
 {
 	if (now < u->look_ns)
 		return;
 	u->look_ns = now + RING_NAP_NS;
 	for_each_lane(u, l) {
 		if (l->stage != DONE)
-			look_at_control(l);
+			check_control(l);
 		if (l->stage != DONE || !l->peer->open)
 			continue;
 		peers_close(&u->peers, l->peer);
@@ -324,7 +324,7 @@ static void run(struct ring_sender *u)
 		if (wake > u->tick_ns)
 			wake = u->tick_ns;
 		take_completions(u, wc, rdma_completions(u->d.queue, wc, wake > now ? wake - now : 0, u->peers.news));
-		look_at_controls(u, now_ns());
+		check_controls(u, now_ns());
 	}
 	cpu_meter_mark(&u->cpu);
 }

@@ -16,7 +16,7 @@ struct rdma_sender {
 	struct rdma_peers peers;
 	struct rdma_requester q;
 	struct rdma_responder answers;	/* of --ping-pong */
-	struct rdma_players players;
+	struct rdma_duplex players;
 	const char *error;
 };
 
@@ -67,8 +67,8 @@ static void send_messages(struct rdma_sender *u)
 	};
 	requester_register(&u->q);
 	if (u->self.ping_pong) {
-		u->players = (struct rdma_players){ .q = &u->q, .p = &u->answers };
-		u->error = players_send(&u->players);
+		u->players = (struct rdma_duplex){ .q = &u->q, .p = &u->answers };
+		u->error = duplex_send(&u->players);
 	} else {
 		requester_run(&u->q);
 		u->error = u->q.error;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-struct datagram {
+struct fuzz_datagram {
 	size_t ip, udp; /* offsets of the headers; ip: IP or GRH; udp: meaningless with a GRH */
 	size_t bth;	/* behind UDP or GRH */
 	size_t end;	/* of the IP datagram, by its length field */
@@ -25,7 +25,7 @@ static inline unsigned int big16(const uint8_t *p)
 	return p[0] << 8 | p[1];
 }
 
-static inline bool datagram_ipv4(const uint8_t *f, size_t n, struct datagram *d)
+static inline bool datagram_ipv4(const uint8_t *f, size_t n, struct fuzz_datagram *d)
 {
 	const uint8_t *ip = f + d->ip;
 
@@ -38,7 +38,7 @@ static inline bool datagram_ipv4(const uint8_t *f, size_t n, struct datagram *d)
 }
 
 /* Skips up to four hop-by-hop, routing, fragment, destination options, mobility, HIP and Shim6 headers. */
-static inline bool datagram_ipv6(const uint8_t *f, size_t n, struct datagram *d)
+static inline bool datagram_ipv6(const uint8_t *f, size_t n, struct fuzz_datagram *d)
 {
 	static const uint8_t extensions[] = { 0, 43, 44, 60, 135, 139, 140 };
 	const uint8_t *ip = f + d->ip;
@@ -64,7 +64,7 @@ static inline bool datagram_ipv6(const uint8_t *f, size_t n, struct datagram *d)
 }
 
 /* A global route header before a BTH. */
-static inline bool datagram_grh(const uint8_t *f, size_t n, struct datagram *d)
+static inline bool datagram_grh(const uint8_t *f, size_t n, struct fuzz_datagram *d)
 {
 	const uint8_t *grh = f + d->ip;
 
@@ -77,9 +77,9 @@ static inline bool datagram_grh(const uint8_t *f, size_t n, struct datagram *d)
 }
 
 /* false: the first n bytes of the frame have neither UDP nor a GRH. A fragment may contain bytes that look like UDP. */
-static inline bool datagram_find(const uint8_t *f, size_t n, struct datagram *d)
+static inline bool datagram_find(const uint8_t *f, size_t n, struct fuzz_datagram *d)
 {
-	*d = (struct datagram){ .ip = 14 };
+	*d = (struct fuzz_datagram){ .ip = 14 };
 	if (n < 14)
 		return false;
 	d->ethertype = big16(f + 12);

@@ -7,7 +7,7 @@
 
 #include "lib/rdma_end.h"
 #include "tests/fuzz/must.h"
-#include "userspace/observe/model/told.h"
+#include "userspace/observe/model/endpoint.h"
 
 static void check_words(const char *why)
 {
@@ -48,24 +48,24 @@ static void check_end(const struct rdma_end *end)
 static void check_told(const json_t *message)
 {
 	char why[CONTROL_WHY];
-	struct told t;
+	struct endpoint t;
 
-	if (!told_parse(message, &t, why)) {
+	if (!endpoint_parse(message, &t, why)) {
 		check_words(why);
 		return;
 	}
 	check_ranges(&t.end);
 	must(t.regions && (t.regions <= RECEIVE_REGIONS || t.regions <= t.end.flows));
-	must(t.receive_bytes <= RESPONDER_DMA_MAX || t.receive_bytes == TOLD_UNKNOWN);
+	must(t.receive_bytes <= RESPONDER_DMA_MAX || t.receive_bytes == ENDPOINT_UNKNOWN);
 	for (__u32 i = 0; i < t.regions; i++) {
 		const struct roce_region *r = &t.region[i];
 
 		must(r->bytes && r->index < t.regions && r->va <= UINT64_MAX - (r->bytes - 1));
-		must(told_region(&t, r->rkey) == r);
+		must(endpoint_region(&t, r->rkey) == r);
 	}
 	for (unsigned int i = 0; i < t.end.flows; i++)
-		must(told_qp(&t, t.end.qp[i].qpn)->qpn == t.end.qp[i].qpn);
-	told_free(&t);
+		must(endpoint_qp(&t, t.end.qp[i].qpn)->qpn == t.end.qp[i].qpn);
+	endpoint_free(&t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

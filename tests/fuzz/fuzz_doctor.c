@@ -34,31 +34,31 @@ static void give(struct doctor *d, struct observer *o, const struct roce_ports *
 	__u32 captured = what & CUT ? length / 2 : length;
 	struct observer_frame frame = { .bytes = bytes, .captured = captured, .wire = length, .no_icrc = what & BARE };
 	struct doctor_packet p = { .number = number, .frame = &frame, .apart = what & APART, .time = number * 7000 };
-	struct observer_look look;
+	struct observer_parsed parsed;
 	struct roce_event event;
 
-	observer_look(&frame, ports, &look);
-	if (what & WATCHED && look.packet.l4_offset && look.packet.udp_port) {
-		put16(bytes + look.packet.l4_offset + 2, FIRST_PORT + what / PORT);
-		observer_look(&frame, ports, &look);
+	observer_parse(&frame, ports, &parsed);
+	if (what & WATCHED && parsed.packet.l4_offset && parsed.packet.udp_port) {
+		put16(bytes + parsed.packet.l4_offset + 2, FIRST_PORT + what / PORT);
+		observer_parse(&frame, ports, &parsed);
 	}
-	if (what & MAKE_RIGHT && look.packet.kind == ROCE_PACKET && !look.packet.truncated) {
-		roce_store(__u32, bytes + look.packet.icrc_offset, observer_icrc(&look.packet, bytes));
-		observer_look(&frame, ports, &look);
+	if (what & MAKE_RIGHT && parsed.packet.kind == ROCE_PACKET && !parsed.packet.truncated) {
+		roce_store(__u32, bytes + parsed.packet.icrc_offset, observer_icrc(&parsed.packet, bytes));
+		observer_parse(&frame, ports, &parsed);
 	}
 	if (what & HEADERS) {
-		if (look.packet.kind == ROCE_PACKET)
-			doctor_remember(d, &frame, &look.packet);
+		if (parsed.packet.kind == ROCE_PACKET)
+			doctor_remember(d, &frame, &parsed.packet);
 		return;
 	}
-	p.stream = observer_follow(o, &frame, &look, number, &event);
-	p.look = &look;
+	p.stream = observer_follow(o, &frame, &parsed, number, &event);
+	p.parsed = &parsed;
 	p.event = &event;
 	doctor_take(d, &p);
 }
 
 /* That to which the frames of the seeds go. */
-static void know(struct told *t)
+static void know(struct endpoint *t)
 {
 	static const char line[] = "{\"transport\":\"uc\",\"size\":4096,\"path_mtu\":256,"
 		"\"gid\":\"00000000000000000000ffff0a090002\",\"lid\":0,"
@@ -66,7 +66,7 @@ static void know(struct told *t)
 	char why[CONTROL_WHY];
 	json_t *message = control_parse(line, strlen(line), why);
 
-	must(message && told_parse(message, t, why));
+	must(message && endpoint_parse(message, t, why));
 	json_decref(message);
 }
 
@@ -118,12 +118,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct doctor_losses losses[LOSSES_BY];
 	char mistake[UDP_MISTAKE];
 	struct snapshot s;
-	struct told told;
+	struct endpoint endpoint;
 
-	know(&told);
+	know(&endpoint);
 	must(d && udp_ports_add(&ports, told_ports, mistake));
 	doctor_udp(d, &ports);
-	doctor_receiver(d, &told);
+	doctor_receiver(d, &endpoint);
 	for (__u64 number = 1; in.left; number++) {
 		__u32 what = input_byte(&in), length = input_number(&in, 2) & 1023;
 		__u8 *bytes;
@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(doctor_checked(d).packets <= o.totals.value[COUNTER_frames]);
 	findings_free(&f);
 	doctor_free(d);
-	told_free(&told);
+	endpoint_free(&endpoint);
 	observer_free(&o);
 	return 0;
 }

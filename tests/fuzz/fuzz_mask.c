@@ -15,7 +15,7 @@
  * The bits of a byte that may change on the way (IBTA 7.8.1, A17.3.3): IPv4 type of service, time to live, header
  * checksum; IPv6 and GRH traffic class, flow label, hop limit; UDP checksum; BTH resv8a.
  */
-static uint8_t variant_bits(const struct datagram *d, size_t offset)
+static uint8_t variant_bits(const struct fuzz_datagram *d, size_t offset)
 {
 	if (offset == d->bth + 4 || (!d->rocev1 && (offset == d->udp + 6 || offset == d->udp + 7)))
 		return 0xff;
@@ -36,13 +36,13 @@ static uint8_t variant_bits(const struct datagram *d, size_t offset)
 	return 0;
 }
 
-static void mask_whole(uint8_t *frame, const struct datagram *d)
+static void mask_whole(uint8_t *frame, const struct fuzz_datagram *d)
 {
 	for (size_t i = d->ip; i < d->end; i++)
 		frame[i] |= variant_bits(d, i);
 }
 
-static uint32_t zlib_icrc(const uint8_t *masked, const struct datagram *d)
+static uint32_t zlib_icrc(const uint8_t *masked, const struct fuzz_datagram *d)
 {
 	static const uint8_t ones[8] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
@@ -52,7 +52,7 @@ static uint32_t zlib_icrc(const uint8_t *masked, const struct datagram *d)
 /* Lengthens the frame with copies of its bytes and adjusts the IP length. false: it has no datagram. */
 static bool resize(uint8_t *frame, size_t *size, size_t wanted)
 {
-	struct datagram d;
+	struct fuzz_datagram d;
 
 	if (wanted > FRAME_ROOM)
 		wanted = FRAME_ROOM;
@@ -67,7 +67,7 @@ static bool resize(uint8_t *frame, size_t *size, size_t wanted)
 	return true;
 }
 
-static void check_mask(const uint8_t *frame, size_t size, const struct datagram *d, const struct roce_packet *p)
+static void check_mask(const uint8_t *frame, size_t size, const struct fuzz_datagram *d, const struct roce_packet *p)
 {
 	uint8_t *window = calloc(1, ROCE_WINDOW_BYTES);
 	size_t seen = size < ROCE_WINDOW_BYTES ? size : ROCE_WINDOW_BYTES;
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t wanted = input_number(&in, 2), flip = input_number(&in, 2), length = in.left;
 	static uint8_t frame[FRAME_ROOM], masked[FRAME_ROOM];
 	struct roce_packet p;
-	struct datagram d;
+	struct fuzz_datagram d;
 	uint32_t crc;
 	bool outside;
 

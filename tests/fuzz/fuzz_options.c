@@ -79,13 +79,13 @@ int __lsan_is_turned_off(void)
 
 /* ---- a plan of `send` ---- */
 
-static bool is_small(const struct plan *p)
+static bool is_small(const struct send_plan *p)
 {
 	return p->qps <= QPS_FEW && p->message <= (uint64_t)p->mtu * PACKETS_FEW;
 }
 
 /* A frame is what the plan says it can be at most. Without faults it is a packet whose ICRC is right. */
-static void check_frame(const struct plan *p, const struct send_memory *m, const struct slot *s)
+static void check_frame(const struct send_plan *p, const struct send_memory *m, const struct slot *s)
 {
 	static __u8 frame[CELL_BYTES + ROCE_WINDOW_BYTES];
 	static const struct roce_ports none;
@@ -101,7 +101,7 @@ static void check_frame(const struct plan *p, const struct send_memory *m, const
 	must(engine_icrc_is_good(frame, s->frame_bytes, &packet, false));
 }
 
-static void make_packets(struct plan *p)
+static void make_packets(struct send_plan *p)
 {
 	static struct send_memory memory;
 	uint64_t most = PACKETS_FEW / (p->message ? (p->message + p->mtu - 1) / p->mtu : 1);

@@ -100,14 +100,14 @@ static void check_addresses(const uint8_t *ip, const struct roce_packet *p)
 	must(p->tos == ip[1] && p->ttl == ip[8] && p->ip_df == (ip[6] >> 6 & 1));
 }
 
-static void check_udp(const uint8_t *udp, const struct datagram *d, const struct roce_packet *p)
+static void check_udp(const uint8_t *udp, const struct fuzz_datagram *d, const struct roce_packet *p)
 {
 	must(p->udp_source_port == big16(udp) && p->udp_port == big16(udp + 2) && p->udp_length == big16(udp + 4));
 	must(p->ip_payload == (d->end > d->udp ? d->end - d->udp : 0));
 }
 
 /* Checks a packet or a watched datagram; d: where its headers are. */
-static void check_headers(const uint8_t *frame, const struct datagram *d, const struct roce_packet *p)
+static void check_headers(const uint8_t *frame, const struct fuzz_datagram *d, const struct roce_packet *p)
 {
 	must(!d->fragment);
 	must(p->l3_offset == d->ip && p->l4_offset == (d->rocev1 ? d->bth : d->udp));
@@ -119,7 +119,7 @@ static void check_headers(const uint8_t *frame, const struct datagram *d, const 
 		check_udp(frame + d->udp, d, p);
 }
 
-static void check_packet(const uint8_t *frame, size_t captured, size_t wire, const struct datagram *d,
+static void check_packet(const uint8_t *frame, size_t captured, size_t wire, const struct fuzz_datagram *d,
 			 const struct roce_packet *p)
 {
 	const uint8_t *bth = frame + d->bth;
@@ -143,7 +143,7 @@ static void check_packet(const uint8_t *frame, size_t captured, size_t wire, con
 }
 
 /* Datagrams with complete headers are packets, unless their lengths contradict each other. */
-static void check_kind(const uint8_t *frame, size_t captured, size_t wire, const struct datagram *d,
+static void check_kind(const uint8_t *frame, size_t captured, size_t wire, const struct fuzz_datagram *d,
 		       const struct roce_packet *p)
 {
 	size_t seen = captured < ROCE_WINDOW ? captured : ROCE_WINDOW;
@@ -205,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct roce_packet p = parse(frame, captured, wire, ports, 0x00);
 	struct roce_packet again = parse(frame, captured, wire, ports, 0xff);
 	struct roce_packet cut = parse(frame, captured * kept / 256, wire, ports, 0xa5);
-	struct datagram d;
+	struct fuzz_datagram d;
 	bool found = datagram_find(frame, captured, &d);
 
 	must(p.kind == again.kind && !memcmp(&p, &again, filled(&p)));

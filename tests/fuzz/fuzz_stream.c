@@ -2,7 +2,7 @@
 /*
  * Checks a stream's counters after every packet, for any packets. Also checks that a sequence counts the same at every place of
  * the 24-bit circle: each packet goes to a second set of streams as well, with its PSN shifted. Input: first PSN (3 bytes),
- * shift (3), then four bytes per packet: opcode, stream and ICRC (see struct step), PSN, lengths.
+ * shift (3), then four bytes per packet: opcode, stream and ICRC (see struct fuzz_step), PSN, lengths.
  */
 #include "roce/event/event.h"
 #include "tests/fuzz/engine.h"
@@ -33,7 +33,7 @@ static const __u8 traits[ROCE_COUNTERS] = {
 #undef COUNT
 };
 
-struct place {
+struct fuzz_place {
 	struct roce_key key;
 	struct roce_stream stream, shifted;
 	__u64 packets, good, lasts, ends; /* packets given to the stream; ends: perhaps of blocks */
@@ -44,13 +44,13 @@ struct place {
 	__u32 run;
 };
 
-static struct place places[STREAMS];
+static struct fuzz_place places[STREAMS];
 static __u32 shift;
 
-static struct place *find_place(const struct roce_packet *p)
+static struct fuzz_place *find_place(const struct roce_packet *p)
 {
 	static const struct roce_key none;
-	struct place *at = places;
+	struct fuzz_place *at = places;
 	struct roce_key key;
 
 	roce_stream_key(p, &key);
@@ -60,7 +60,7 @@ static struct place *find_place(const struct roce_packet *p)
 	return at;
 }
 
-static void check_stream(const struct place *at)
+static void check_stream(const struct fuzz_place *at)
 {
 	const struct roce_stream *s = &at->stream;
 	const __u64 *v = s->counters.value;
@@ -90,7 +90,7 @@ static void check_stream(const struct place *at)
 }
 
 /* Every number that the sequence has passed was seen or skipped, and every packet has one place. */
-static void check_sequence(const struct place *at)
+static void check_sequence(const struct fuzz_place *at)
 {
 	const __u64 *v = at->stream.counters.value, late = v[COUNTER_psn_duplicates] + v[COUNTER_psn_late_unknown];
 
@@ -102,7 +102,7 @@ static void check_sequence(const struct place *at)
 }
 
 /* Counts the PSNs that packets with unknown opcodes take. */
-static void note_step(struct place *at, const struct roce_stream *was, const struct roce_packet *p)
+static void note_step(struct fuzz_place *at, const struct roce_stream *was, const struct roce_packet *p)
 {
 	__s32 d = psn_distance(was->psn.next & PSN_MASK, p->number & PSN_MASK);
 
@@ -118,7 +118,7 @@ static void note_step(struct place *at, const struct roce_stream *was, const str
 }
 
 /* Counts, for check_sequence(), packets with a place in the sequence: not CNPs, acknowledgements and packets without number. */
-static void note_sequence(struct place *at, const struct roce_stream *was, const struct roce_packet *p,
+static void note_sequence(struct fuzz_place *at, const struct roce_stream *was, const struct roce_packet *p,
 			  enum icrc_verdict icrc)
 {
 	bool numbered = p->kind == ROCE_UDP ? !p->foreign && !p->stream_end : p->op && !(p->op & (OP_CNP | OP_ACK));
@@ -164,7 +164,7 @@ static void check_step(const struct roce_stream *was, const struct roce_stream *
 }
 
 /* Compares the two streams, which differ only in their place on the circle. */
-static void check_shifted(const struct place *at)
+static void check_shifted(const struct fuzz_place *at)
 {
 	const struct roce_stream *s = &at->stream, *shifted = &at->shifted;
 
@@ -175,7 +175,7 @@ static void check_shifted(const struct place *at)
 
 static void give(const struct roce_packet *p, enum icrc_verdict icrc, __u64 now)
 {
-	struct place *at = find_place(p);
+	struct fuzz_place *at = find_place(p);
 	struct roce_stream was = at->stream;
 	struct roce_packet here = *p, elsewhere = *p;
 
@@ -196,7 +196,7 @@ static void give(const struct roce_packet *p, enum icrc_verdict icrc, __u64 now)
 }
 
 /* The second byte of a packet. */
-struct step {
+struct fuzz_step {
 	__u8 icrc;    /* 0, 1: good; 2: bad; 3: unchecked */
 	__u8 qp;      /* 2 bits */
 	__u8 payload; /* 3 bits: index of payloads[] */
@@ -223,7 +223,7 @@ static struct roce_packet take_packet(struct input *in, enum icrc_verdict *icrc)
 {
 	static const enum icrc_verdict verdicts[] = { ICRC_GOOD, ICRC_GOOD, ICRC_BAD, ICRC_UNCHECKED };
 	__u32 opcode = input_byte(in) % (IBTA_OPCODES + 2), which = input_byte(in);
-	struct step step = { which & 3, which >> 2 & 3, which >> 4 & 7, !(which >> 7) };
+	struct fuzz_step step = { which & 3, which >> 2 & 3, which >> 4 & 7, !(which >> 7) };
 	struct roce_packet p = {
 		.kind = ROCE_PACKET, .ip_version = 4, .ip_df = step.plain, .pkey = step.plain ? 0xffff : 0,
 		.dqpn = step.qp + 1, .payload_bytes = payloads[step.payload], .frame_bytes = 1500,
@@ -257,8 +257,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ring.ring = (struct roce_ring){ .start = first, .slot = 256 + (first & 0x300), .slots = 2 + (first >> 10 & 15) };
 	shift = input_number(&in, 3) & SHIFTS;
 	for (int i = 0; i < STREAMS; i++) {
-		far_give(&places[i].stream.psn);
-		far_give(&places[i].shifted.psn);
+		late_give(&places[i].stream.psn);
+		late_give(&places[i].shifted.psn);
 	}
 	memset(places, 0, sizeof(places));
 	for (int i = 0; i < QPS; i++) {

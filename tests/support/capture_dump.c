@@ -23,7 +23,7 @@
 
 #include "pcap/reader.h"
 
-struct options {
+struct dump_options {
 	enum capture_link link;
 	int cut, libpcap, time;
 };
@@ -69,7 +69,8 @@ static void check_piece(const struct capture_piece *p, __u64 expected)
 }
 
 /* Reads the whole file; returns the message at its end. */
-static void read_all(const char *path, const struct options *o, struct capture_piece *piece, line_function put, void *context,
+static void read_all(const char *path, const struct dump_options *o, struct capture_piece *piece, line_function put,
+		     void *context,
 		     char message[CAPTURE_ERROR])
 {
 	struct capture *c = capture_open(path, o->link, message);
@@ -107,7 +108,7 @@ static void digest_line(void *context, const char *line, size_t length)
 }
 
 /* The longest first: the reader's memory behind the end then holds the bytes that the file really had there. */
-static void cut(const char *path, const struct options *o)
+static void cut(const char *path, const struct dump_options *o)
 {
 	int from = open(path, O_RDONLY), to = memfd_create("cut", 0);
 	struct capture_piece piece = { 0 };
@@ -194,7 +195,7 @@ static void time_libpcap(const char *path, __u64 *frames, __u64 *sum)
 	pcap_close(pcap);
 }
 
-static void time_reader(const char *path, const struct options *o, __u64 *frames, __u64 *sum)
+static void time_reader(const char *path, const struct dump_options *o, __u64 *frames, __u64 *sum)
 {
 	struct capture_piece piece = { 0 };
 	char why[CAPTURE_ERROR];
@@ -227,7 +228,7 @@ static long peak_kib(void)
 	return kib;
 }
 
-static void time_it(const char *path, const struct options *o)
+static void time_it(const char *path, const struct dump_options *o)
 {
 	__u64 frames = 0, sum = 0;
 	double start = now(), seconds;
@@ -259,7 +260,7 @@ static enum capture_link link_by_name(const char *name)
 
 int main(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct dump_options o = { 0 };
 	const struct option options[] = {
 		{ "link", required_argument, NULL, 'l' }, { "cut", no_argument, &o.cut, 1 },
 		{ "libpcap", no_argument, &o.libpcap, 1 }, { "time", no_argument, &o.time, 1 }, { 0 },

@@ -36,7 +36,7 @@
 #define FOCUSED 1000 /* frames for which a stream is in focus */
 
 /* The kernel's output for one frame. */
-struct taken {
+struct replay_taken {
 	unsigned int count;
 	struct capture_record record;
 	__u8 bytes[FRAME_MAX];
@@ -49,7 +49,7 @@ struct way {
 	struct capture_bpf *bpf;
 	int program;
 	struct ring_buffer *ring;
-	struct taken taken;
+	struct replay_taken taken;
 	struct observer observer;
 	__u64 untracked; /* packets so far */
 	struct focus *focus;
@@ -71,7 +71,7 @@ static void die(const char *what, const char *why)
 
 static int on_record(void *context, void *data, size_t size)
 {
-	struct taken *t = context;
+	struct replay_taken *t = context;
 
 	t->count++;
 	memcpy(&t->record, data, sizeof(t->record));
@@ -128,16 +128,16 @@ static void run_user(struct way *w, const struct capture_frame *f, bool untracke
 {
 	struct observer_frame frame = { .bytes = f->bytes, .captured = f->captured, .wire = f->captured,
 					.no_icrc = f->captured > FRAME_MAX };
-	struct observer_look look;
+	struct observer_parsed parsed;
 
-	observer_look(&frame, &ports, &look);
+	observer_parse(&frame, &ports, &parsed);
 	if (frame.no_icrc) /* and no check that needs the whole frame */
-		roce_parse(frame.bytes, frame.captured, frame.wire, &ports, &look.packet);
+		roce_parse(frame.bytes, frame.captured, frame.wire, &ports, &parsed.packet);
 	if (w->outward)
-		look.packet.udp_checksum_wrong = false;
+		parsed.packet.udp_checksum_wrong = false;
 	w->observer.table.max = untracked ? w->observer.table.count : SIZE_MAX;
-	if (observer_follow(&w->observer, &frame, &look, 1, event) && !memcmp(&look.key, &w->focused, sizeof(look.key)))
-		roce_focus_on(&w->seen, &look.packet, event->kinds, 1);
+	if (observer_follow(&w->observer, &frame, &parsed, 1, event) && !memcmp(&parsed.key, &w->focused, sizeof(parsed.key)))
+		roce_focus_on(&w->seen, &parsed.packet, event->kinds, 1);
 }
 
 /* ---- the stream in focus ---- */
@@ -161,7 +161,7 @@ static bool take_clock_away(struct roce_focus *f)
 static void turn_focus(struct way *w, const struct capture_frame *f, unsigned long number)
 {
 	struct observer_frame frame = { .bytes = f->bytes, .captured = f->captured, .wire = f->captured };
-	struct observer_look look;
+	struct observer_parsed parsed;
 	struct roce_focus kernel;
 	bool good;
 
@@ -175,15 +175,15 @@ static void turn_focus(struct way *w, const struct capture_frame *f, unsigned lo
 		       "user space: %llu, %llu, %llu, %llu; the clock is %s\n", w->name, number, kernel.packets,
 		       kernel.messages, kernel.size_sum, kernel.reths, w->seen.packets, w->seen.messages, w->seen.size_sum,
 		       w->seen.reths, good ? "right" : "wrong");
-	observer_look(&frame, &ports, &look);
-	w->focused = look.has_stream ? look.key : (struct roce_key){ 0 };
+	observer_parse(&frame, &ports, &parsed);
+	w->focused = parsed.has_stream ? parsed.key : (struct roce_key){ 0 };
 	w->seen = (struct roce_focus){ 0 };
-	focus_set(w->focus, look.has_stream ? &w->focused : NULL);
+	focus_set(w->focus, parsed.has_stream ? &w->focused : NULL);
 }
 
 /* ---- frame by frame ---- */
 
-static const char *difference(const struct taken *t, const struct capture_frame *f, const struct roce_event *event)
+static const char *difference(const struct replay_taken *t, const struct capture_frame *f, const struct roce_event *event)
 {
 	const struct capture_record *r = &t->record;
 

@@ -427,7 +427,7 @@ def far_gap(r, service, deepest, reordered):
 
 
 def far(r, streams, depths, reordered):
-    """So many streams with packets that are so late that each needs a far window. reordered: others were late before."""
+    """So many streams with packets that are so late that each needs a late window. reordered: others were late before."""
     for i in range(streams):
         deepest = (depths[-1], depths[0], r.choice(depths))[min(i // 2 % 8, 2)]
         yield far_reads(r, deepest, reordered) if i % 2 else far_gap(r, r.choice((RC, UC)), deepest, reordered)

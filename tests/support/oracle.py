@@ -292,11 +292,11 @@ def packet_lints(frame, p):
     }.items() if mistaken}
 
 
-class Trial:
+class Probation:
     """Packets that may be of another sequence, with their numbers. If they are, they are judged again."""
 
-    def __init__(self, kind, other):
-        self.kind, self.packets, self.row, self.next, self.differs, self.other = kind, [], 0, None, False, other
+    def __init__(self, kind, interleaved):
+        self.kind, self.packets, self.row, self.next, self.differs, self.interleaved = kind, [], 0, None, False, interleaved
         self.done, self.undecided = False, 0   # done: nobody sends its first packet again
 
     def add(self, number, packet):
@@ -321,9 +321,9 @@ class Sequence:
         self.next, self.missing = None, []  # ranges (first, first after it), the oldest first
         self.begin = None
         self.unknown_before = NEVER
-        self.stepped = 0    # so many of the last PSNs are those of packets with unknown opcodes
-        self.trial = None
-        self.samples, self.other, self.turns = {}, None, 0
+        self.unknown_psns = 0    # so many of the last PSNs are those of packets with unknown opcodes
+        self.probation = None
+        self.samples, self.interleaved, self.alternations = {}, None, 0
         self.by_run = False  # the last packet proved another sequence, by PSNs seen before
         self.any_span = False   # the last one was a READ whose length was cut off
         self.messages = 0
@@ -356,7 +356,7 @@ class Sequence:
     def step(self, psn):
         """A packet with an unknown opcode: it takes the expected PSN, until a known packet comes with that PSN."""
         if self.next is not None and psn == self.next % 2**24:
-            self.next, self.stepped = self.next + 1, self.stepped + 1
+            self.next, self.unknown_psns = self.next + 1, self.unknown_psns + 1
             self._age(REACH)
 
     def _place(self, number, p, reach=REACH):
@@ -389,17 +389,17 @@ class Sequence:
             self.samples["first" if number == self.begin else len(levels)] = number, p["what"]
 
     def _win(self):
-        f, trial = self.figures, self.trial
-        f["psn_undecided"] -= trial.undecided
+        f, probation = self.figures, self.probation
+        f["psn_undecided"] -= probation.undecided
         before = {name: f[name] for name in ("psn_duplicates", "psn_late_unknown", "psn_undecided")}
-        self.by_run = trial.kind == "again"
-        self.trial = None
+        self.by_run = probation.kind == "again"
+        self.probation = None
         f["psn_resyncs"] += 1
         f["psn_restarts"] += 1
-        self.turns = min(8, self.turns + trial.other)
-        self.other, self.samples = self.next, {}
-        self.start(trial.packets[0][0])
-        for number, p in trial.packets:
+        self.alternations = min(8, self.alternations + probation.interleaved)
+        self.interleaved, self.samples = self.next, {}
+        self.start(probation.packets[0][0])
+        for number, p in probation.packets:
             expected = number == self.next
             self._place(number, p, WINDOW)
             if expected:
@@ -408,78 +408,78 @@ class Sequence:
 
     def _join(self):
         """The run is a part of the sequence, which begins there if the run began before the first packet seen."""
-        trial = self.trial
-        first, opener = trial.packets[0]
-        if trial.differs:
+        probation = self.probation
+        first, opener = probation.packets[0]
+        if probation.differs:
             return
-        self.figures["psn_undecided"] = trial.undecided = 0
+        self.figures["psn_undecided"] = probation.undecided = 0
         if first < self.begin:
             self.begin = first
             self.samples.pop("first", None)
             self._sample(first, opener)
 
     def _lose(self):
-        if self.trial.kind != "again":
-            self.figures["psn_interleaved" if self.trial.other else "psn_strays"] += len(self.trial.packets)
-            self.other = self.trial.next
-        self.trial = None
+        if self.probation.kind != "again":
+            self.figures["psn_interleaved" if self.probation.interleaved else "psn_strays"] += len(self.probation.packets)
+            self.interleaved = self.probation.next
+        self.probation = None
 
     def _try(self, kind, number, p):
-        self.trial = Trial(kind, self.other is not None and 0 <= _distance(self.other, p["psn"]) <= WINDOW)
-        self.trial.add(number, p)
+        self.probation = Probation(kind, self.interleaved is not None and 0 <= _distance(self.interleaved, p["psn"]) <= WINDOW)
+        self.probation.add(number, p)
 
     def _waits(self, kind, number, p):
         """Whether a packet waits that would carry the sequence off."""
-        trial = self.trial
-        if trial and trial.kind == "gap" and (kind == "gap" or 0 <= number - trial.packets[0][0] <= GAP_MAX):
-            if number != trial.packets[0][0]:
-                self.trial = None
-                self._place(*trial.packets[0])
+        probation = self.probation
+        if probation and probation.kind == "gap" and (kind == "gap" or 0 <= number - probation.packets[0][0] <= GAP_MAX):
+            if number != probation.packets[0][0]:
+                self.probation = None
+                self._place(*probation.packets[0])
                 if kind := self._kind(number - self.next, p):  # it may be behind a large gap itself
                     self._try(kind, number, p)
                 return bool(kind)
             return True
-        if trial and trial.kind == "elsewhere" and -NEAR <= (d := _distance(trial.next, p["psn"])) <= GAP_MAX:
-            trial.add(trial.next + d, p)
-            enough = 4**self.turns if trial.other else 1
-            if trial.row >= enough or len(trial.packets) >= ENOUGH * enough:
+        if probation and probation.kind == "elsewhere" and -NEAR <= (d := _distance(probation.next, p["psn"])) <= GAP_MAX:
+            probation.add(probation.next + d, p)
+            enough = 4**self.alternations if probation.interleaved else 1
+            if probation.row >= enough or len(probation.packets) >= ENOUGH * enough:
                 self._win()
             return True
-        if trial:
+        if probation:
             self._lose()
         self._try(kind, number, p)
         return True
 
     def _again(self, number, p):
         """A packet that was seen before, or is too old to know."""
-        trial = self.trial
-        if not trial and number + 1 == self.next:
+        probation = self.probation
+        if not probation and number + 1 == self.next:
             return  # the newest one again
-        if trial and (number == trial.next or p["reliable"] and abs(number - trial.next) <= WINDOW):
-            trial.add(number, p)
+        if probation and (number == probation.next or p["reliable"] and abs(number - probation.next) <= WINDOW):
+            probation.add(number, p)
         elif p["reliable"] or p["first"]:
             self._try("again", number, p)
         else:
-            self.trial = None
+            self.probation = None
             return
-        trial = self.trial
-        trial.differs |= bool(p["what"]) and any(n == number and what != p["what"] for n, what in self.samples.values())
-        first, opener = trial.packets[0]
+        probation = self.probation
+        probation.differs |= bool(p["what"]) and any(n == number and what != p["what"] for n, what in self.samples.values())
+        first, opener = probation.packets[0]
         if p["reliable"]:
-            wins = (trial.differs and trial.row or len(trial.packets) >= LONGEST_RUN
-                    or trial.done and opener["first"] and first < self.begin and trial.row >= ENOUGH - 1)
+            wins = (probation.differs and probation.row or len(probation.packets) >= LONGEST_RUN
+                    or probation.done and opener["first"] and first < self.begin and probation.row >= ENOUGH - 1)
         else:   # the first packet may have overtaken others
-            wins = trial.row >= 2 and (number >= self.begin + 2 or self.next - self.begin >= ENOUGH)
-        if len(trial.packets) == 1:
-            trial.done = self.first is not None and self.begin % 2**24 == self.first
-        elif len(trial.packets) == 2:
-            trial.done |= self.acknowledged(self.next, p) > first
+            wins = probation.row >= 2 and (number >= self.begin + 2 or self.next - self.begin >= ENOUGH)
+        if len(probation.packets) == 1:
+            probation.done = self.first is not None and self.begin % 2**24 == self.first
+        elif len(probation.packets) == 2:
+            probation.done |= self.acknowledged(self.next, p) > first
         if wins:
             self._win()
             return
         if p["reliable"] and number == self.begin:
             self._join()
-        trial.undecided += first < self.begin
+        probation.undecided += first < self.begin
         self.figures["psn_undecided"] += first < self.begin
 
     @staticmethod
@@ -508,18 +508,18 @@ class Sequence:
         kind = self._kind(d, p)
         if p["response"] and p["first"] and d < -REACH:
             self.start(number)
-            self.trial = None
+            self.probation = None
         if kind and self._waits(kind, number, p):
             return "waits"
-        if -self.stepped <= d:
-            self.next, self.stepped = min(self.next, number), 0
+        if -self.unknown_psns <= d:
+            self.next, self.unknown_psns = min(self.next, number), 0
         fate = self._place(number, p)
         if fate == "new":
             self.any_span = p["read"] and p["dma_length"] is None
             self._sample(number, p)
-            self.turns -= bool(self.turns and number % 65536 == 0)
-        kind = self.trial.kind if self.trial else None
-        if (kind == "gap" and self.next > self.trial.packets[0][0] or kind == "elsewhere"
+            self.alternations -= bool(self.alternations and number % 65536 == 0)
+        kind = self.probation.kind if self.probation else None
+        if (kind == "gap" and self.next > self.probation.packets[0][0] or kind == "elsewhere"
                 or kind == "again" and fate != "again" and not (fate == "recovered" and reliable)):
             if kind == "again":
                 self._join()

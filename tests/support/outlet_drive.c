@@ -39,7 +39,7 @@
 #define PATTERN_STEP 2654435761u
 #define OFFSET_STEP 4093
 
-static struct plan plan;
+static struct send_plan plan;
 static uint64_t frames = 1, every, spacing;
 static uint32_t sizes[SIZES] = { 64 }, size_count = 1;
 static int endless, reuse;

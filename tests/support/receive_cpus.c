@@ -33,14 +33,14 @@
 
 enum { L3 = 14, UDP = L3 + 20, BTH = UDP + 8, RETH = BTH + 12, IMM = RETH + 16, DATA = IMM + 4, ICRC = DATA + PAYLOAD, END = ICRC + 4 };
 
-struct sender {
+struct test_sender {
 	pthread_t thread;
 	int cpu, number;
 	__u32 qp;
 	__u64 sent, answered;
 };
 
-static struct receive_run run;
+static struct test_receive_run run;
 static struct slice8 slice8;
 static bool rc, apart;
 static atomic_bool enough;
@@ -122,7 +122,7 @@ static void pin(int cpu)
 
 static void *send_all(void *argument)
 {
-	struct sender *s = argument;
+	struct test_sender *s = argument;
 	volatile __u32 *expected = &run.qps[s->qp].responder.expected;
 	__u8 frame[END], out[END];
 	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = frame, .data_size_in = END, .data_out = out, .repeat = 1);
@@ -210,7 +210,7 @@ static __u64 busy(void)
 	return sum;
 }
 
-static void read_all(const struct sender senders[2])
+static void read_all(const struct test_sender senders[2])
 {
 	struct receive_record r;
 	__u64 next[2] = { 0 };
@@ -241,7 +241,7 @@ static void equal(__u64 a, __u64 b, const char *what)
 	fail(what);
 }
 
-static void check_sums(const struct sender senders[2])
+static void check_sums(const struct test_sender senders[2])
 {
 	__u64 sent = 0, answered = 0, taken = 0, refused = 0, answers = 0, records = 0, messages = 0, packets = 0;
 
@@ -292,7 +292,7 @@ static void arm(__u32 index)
 }
 
 /* Returns whether there are two CPUs. */
-static bool two_cpus(struct sender senders[2])
+static bool two_cpus(struct test_sender senders[2])
 {
 	cpu_set_t allowed;
 	int found = 0;
@@ -309,7 +309,7 @@ int main(int argc, char **argv)
 	struct receive_settings settings = { .own = { [10] = 0xff, 0xff, 10, 9, 0, 2 }, .first_qpn = FIRST_QPN, .qps = 2,
 					     .memory = MEMORY, .block = BLOCK };
 	struct roce_region region = { .va = VA, .at = 0, .bytes = MEMORY, .rkey = RKEY };
-	struct sender senders[2] = { 0 };
+	struct test_sender senders[2] = { 0 };
 
 	if (argc != 2)
 		return 2;

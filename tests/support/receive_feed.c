@@ -19,14 +19,14 @@
 
 static const char *const pinned[] = { "memory", "qps", "rings", "receive_cpus", "receive_setup", "generations", "regions" };
 
-struct frame {
+struct feed_frame {
 	__u8 *data;
 	__u32 bytes;
 	__u32 cpu;
 };
 
-static struct receive_run run;
-static struct frame *frames;
+static struct test_receive_run run;
+static struct feed_frame *frames;
 static size_t frame_count, fed;
 
 static void parse_address(const char *text, __u8 to[16])
@@ -77,7 +77,7 @@ static void read_frames(const char *path)
 	while (pcap_next_ex(capture, &header, &data) == 1) {
 		if (!(frame_count & (frame_count - 1)))
 			frames = realloc(frames, (frame_count ? 2 * frame_count : 1) * sizeof(*frames));
-		frames[frame_count] = (struct frame){ malloc(header->caplen), header->caplen, qpn_of(data) % cpus };
+		frames[frame_count] = (struct feed_frame){ malloc(header->caplen), header->caplen, qpn_of(data) % cpus };
 		memcpy(frames[frame_count++].data, data, header->caplen);
 	}
 	pcap_close(capture);

@@ -47,7 +47,7 @@ static const char *const refusals[] = {
 static const char *const actions[] = { "aborted", "drop", "pass", "tx", "redirect" };
 
 /* What a frame led to. */
-struct outcome {
+struct replay_outcome {
 	__u32 action;
 	__u32 refusal;
 	__u32 bytes; /* of the answer */
@@ -57,7 +57,7 @@ struct outcome {
 static struct way {
 	const char *name, *program;
 	bool split;
-	struct receive_run run; /* run.bpf NULL: this way is not used */
+	struct test_receive_run run; /* run.bpf NULL: this way is not used */
 	__u64 head;		/* of its ring, before the frame */
 } ways[] = {
 	{ .name = "frags", .program = "receive_frags" },
@@ -68,7 +68,7 @@ static struct way {
 /* The same in user space. */
 static struct {
 	struct receive_settings settings;
-	struct receive_run run;
+	struct test_receive_run run;
 	struct roce_region region[64];
 	int regions;
 	struct receive_record *records;
@@ -135,9 +135,9 @@ static bool user_place(const __u8 *payload, __u64 at, __u32 bytes)
 }
 
 static void user_answer(const __u8 *frame, const struct roce_packet *p, struct receive_qp *q, __u32 opcode,
-			const struct responder_step *s, struct outcome *o)
+			const struct responder_step *s, struct replay_outcome *o)
 {
-	static struct answer answer;
+	static struct roce_answer answer;
 	static struct fold_work work;
 	enum receive_answer kind = opcode == ANSWER_OPCODE_CNP ? RECEIVE_CNP :
 				   s->syndrome == AETH_ACK ? RECEIVE_ACK :
@@ -165,7 +165,7 @@ static void user_commit(struct receive_qp *q, const struct roce_packet *p, struc
 
 /* A packet to the QP, as receive_take() of bpf/receive.h. */
 static void user_take(const __u8 *frame, const struct roce_packet *p, enum icrc_verdict icrc, struct receive_qp *q,
-		      struct outcome *o)
+		      struct replay_outcome *o)
 {
 	const struct roce_region *region = NULL;
 	struct responder_step s;
@@ -192,12 +192,12 @@ static void user_take(const __u8 *frame, const struct roce_packet *p, enum icrc_
 		user_answer(frame, p, q, ANSWER_OPCODE_CNP, &s, o);
 }
 
-static void user_frame(const __u8 *frame, __u32 length, struct outcome *o)
+static void user_frame(const __u8 *frame, __u32 length, struct replay_outcome *o)
 {
 	struct roce_packet p;
 	__u32 qp;
 
-	*o = (struct outcome){ .action = XDP_PASS };
+	*o = (struct replay_outcome){ .action = XDP_PASS };
 	roce_parse(frame, length, length, NULL, &p);
 	if (p.kind != ROCE_PACKET || p.rocev1 || memcmp(p.dst, user.settings.own, sizeof(p.dst)))
 		return;
@@ -227,13 +227,13 @@ static __u32 split_point(__u32 length)
 }
 
 /* Returns whether the kernel ran it that way. */
-static bool bpf_frame(const struct way *w, const __u8 *frame, __u32 length, struct outcome *o)
+static bool bpf_frame(const struct way *w, const __u8 *frame, __u32 length, struct replay_outcome *o)
 {
 	struct xdp_md before = { .data_end = split_point(length) }, after = { 0 };
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = length, .data_out = o->answer,
 		    .data_size_out = FRAME_LONGEST, .repeat = 1);
 
-	*o = (struct outcome){ 0 };
+	*o = (struct replay_outcome){ 0 };
 	if (w->split) {
 		run.ctx_in = &before;
 		run.ctx_out = &after;
@@ -246,7 +246,7 @@ static bool bpf_frame(const struct way *w, const __u8 *frame, __u32 length, stru
 	return true;
 }
 
-static bool same_outcome(const struct outcome *a, const struct outcome *b)
+static bool same_outcome(const struct replay_outcome *a, const struct replay_outcome *b)
 {
 	return a->action == b->action && a->bytes == b->bytes && !memcmp(a->answer, b->answer, a->bytes);
 }
@@ -273,9 +273,9 @@ static bool same_record(const struct receive_record *kernel, const struct receiv
 	return kernel->time && !memcmp(&timeless, us, sizeof(timeless));
 }
 
-static void compare_way(struct way *w, const __u8 *frame, __u32 length, const struct outcome *us)
+static void compare_way(struct way *w, const __u8 *frame, __u32 length, const struct replay_outcome *us)
 {
-	static struct outcome kernel;
+	static struct replay_outcome kernel;
 	struct receive_ring *ring = &w->run.rings[sched_getcpu()];
 
 	if (!bpf_frame(w, frame, length, &kernel)) {
@@ -413,7 +413,7 @@ static void script_change(const char *what, const char *text)
 
 	sscanf(text, "%u %u", &qp, &count);
 	for (size_t i = 0; i <= ROCE_ARRAY_SIZE(ways); i++) {
-		struct receive_run *r = i < ROCE_ARRAY_SIZE(ways) ? &ways[i].run : &user.run;
+		struct test_receive_run *r = i < ROCE_ARRAY_SIZE(ways) ? &ways[i].run : &user.run;
 
 		if (!r->qps)
 			continue;
@@ -426,7 +426,7 @@ static void script_change(const char *what, const char *text)
 static void script_frame(const char *text)
 {
 	static __u8 frame[FRAME_LONGEST + ROCE_WINDOW_BYTES];
-	static struct outcome us;
+	static struct replay_outcome us;
 	__u32 length = unhex(text, frame, FRAME_LONGEST);
 
 	user_frame(frame, length, &us);

@@ -21,7 +21,7 @@
 #define RUN_NEVER 3600	/* s after which a stream counts as idle */
 #define RUN_UNTOUCHED 0xa5 /* what the memory is filled with */
 
-struct receive_run {
+struct test_receive_run {
 	struct receive_bpf *bpf;
 	int program;
 	__u8 *memory; /* `behind` chunks larger than the program knows of */
@@ -49,7 +49,7 @@ static inline void *run_map(struct bpf_map *map)
 }
 
 /* behind: chunks of memory that the program must not touch. name: of the program. */
-static inline void run_load(struct receive_run *r, const char *name, const struct receive_settings *s, __u32 behind)
+static inline void run_load(struct test_receive_run *r, const char *name, const struct receive_settings *s, __u32 behind)
 {
 	struct bpf_program *program;
 	struct receive_bpf *bpf = receive_bpf__open();
@@ -90,7 +90,7 @@ static inline void run_load(struct receive_run *r, const char *name, const struc
 	memset(r->memory, RUN_UNTOUCHED, r->bytes);
 }
 
-static inline void run_region(struct receive_run *r, const struct roce_region *region)
+static inline void run_region(struct test_receive_run *r, const struct roce_region *region)
 {
 	if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.regions), &region->rkey, region, BPF_NOEXIST))
 		run_die("region", errno);

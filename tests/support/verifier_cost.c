@@ -30,31 +30,31 @@ static __attribute__((noreturn)) void die(const char *what, const char *why)
 }
 
 /* Skeletons have no common type. */
-struct opened {
+struct cost_opened {
 	struct bpf_object *object;
 	struct monitor_settings *settings;
 };
 
-static struct opened open_counting(bool loops)
+static struct cost_opened open_counting(bool loops)
 {
 	struct live_programs p;
 
 	if (!counting_open_object(loops, &p))
 		die("BPF", strerror(errno));
-	return (struct opened){ p.object, p.settings };
+	return (struct cost_opened){ p.object, p.settings };
 }
 
-static struct opened open_monitor(void)
+static struct cost_opened open_monitor(void)
 {
 	return open_counting(true);
 }
 
-static struct opened open_monitor_old(void)
+static struct cost_opened open_monitor_old(void)
 {
 	return open_counting(false);
 }
 
-static struct opened open_capture(void)
+static struct cost_opened open_capture(void)
 {
 	struct capture_bpf *bpf = capture_bpf__open();
 	struct capture_settings *capture;
@@ -64,10 +64,10 @@ static struct opened open_capture(void)
 	capture = (struct capture_settings *)&bpf->rodata->capture;
 	*capture = (struct capture_settings){ .kinds = -1, .before = RECENT_HEADERS - 1, .after = 5, .snaplen = 1000,
 					      .limit = 10, .sample = 10 };
-	return (struct opened){ bpf->obj, (struct monitor_settings *)&bpf->rodata->settings };
+	return (struct cost_opened){ bpf->obj, (struct monitor_settings *)&bpf->rodata->settings };
 }
 
-static struct opened open_receive(void)
+static struct cost_opened open_receive(void)
 {
 	struct receive_bpf *bpf = receive_bpf__open();
 	struct capture_settings *capture;
@@ -79,12 +79,12 @@ static struct opened open_receive(void)
 	*capture = (struct capture_settings){ .kinds = -1, .snaplen = ROCE_WINDOW_BYTES, .limit = 10 };
 	receive = (struct receive_settings *)&bpf->rodata->receive;
 	*receive = (struct receive_settings){ .qps = 1, .memory = RECEIVE_CHUNK, .block = RECEIVE_BLOCK_LEAST, .notify = 1 };
-	return (struct opened){ bpf->obj, (struct monitor_settings *)&bpf->rodata->settings };
+	return (struct cost_opened){ bpf->obj, (struct monitor_settings *)&bpf->rodata->settings };
 }
 
-static struct bpf_object *open_all(struct opened (*open)(void))
+static struct bpf_object *open_all(struct cost_opened (*open)(void))
 {
-	struct opened bpf = open();
+	struct cost_opened bpf = open();
 
 	for (int i = 0; i < ROCE_UDP_PORTS; i++)
 		bpf.settings->ports.port[i] = 1 + i;
@@ -120,7 +120,7 @@ static unsigned long load(struct bpf_object *object, const char *name)
 }
 
 /* Returns how many were loaded. */
-static int load_each(struct opened (*open)(void))
+static int load_each(struct cost_opened (*open)(void))
 {
 	struct bpf_object *all = open_all(open);
 	struct bpf_program *program;

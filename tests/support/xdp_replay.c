@@ -35,7 +35,7 @@
 #include "roce/icrc/checksum.h"
 #include "roce/packet/cm.h"
 #include "roce/datagram/datagram.h"
-#include "roce/stream/other.h"
+#include "roce/stream/frame_class.h"
 #include "roce/icrc/fold.h"
 #include "roce/dialogue/follow_dialogue.h"
 #include "roce/observe.h"
@@ -106,15 +106,15 @@ static enum verdict to_verdict(const struct roce_packet *p, enum icrc_verdict ic
 }
 
 /* User space's result for a frame, the same for every way. */
-struct judged {
+struct replay_judged {
 	__u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES];
 	struct roce_packet packet;
 	enum icrc_verdict icrc;
 };
 
-static struct judged as_it_is, inside;
+static struct replay_judged as_it_is, inside;
 
-static void judge_frame(struct judged *j, const __u8 *data, __u32 length, bool cut)
+static void judge_frame(struct replay_judged *j, const __u8 *data, __u32 length, bool cut)
 {
 	struct roce_packet *p = &j->packet;
 	__u32 r;
@@ -146,7 +146,7 @@ static void judge(const __u8 *data, __u32 length)
 	judge_frame(&inside, frame, inner.captured, true);
 }
 
-static struct judged *judged_of(const struct way *w)
+static struct replay_judged *judged_of(const struct way *w)
 {
 	return w->decap ? &inside : &as_it_is;
 }
@@ -196,7 +196,7 @@ static bool observe(struct way *w, struct roce_stream *s, struct roce_packet *p,
  * untracked: the program had no room for this packet's stream. Which streams lack room depends on its table. Returns the right
  * verdict.
  */
-static enum verdict user_run(struct way *w, const struct judged *j, bool untracked)
+static enum verdict user_run(struct way *w, const struct replay_judged *j, bool untracked)
 {
 	struct roce_packet judged = j->packet, *p = &judged;
 	enum icrc_verdict icrc = j->icrc;
@@ -208,9 +208,9 @@ static enum verdict user_run(struct way *w, const struct judged *j, bool untrack
 	p->udp_checksum_wrong &= !w->outward;
 	p->arrival = 1 << 10; /* a test run's frames come from the loopback interface */
 	roce_count_frame(&w->totals, p, &w->longest);
-	if (p->other && !w->outward) {
-		roce_look_other(j->frame, p->frame_bytes < ROCE_WINDOW_BYTES ? p->frame_bytes : ROCE_WINDOW_BYTES, p);
-		roce_count_other(&w->totals, p);
+	if (p->frame_class && !w->outward) {
+		roce_classify_frame(j->frame, p->frame_bytes < ROCE_WINDOW_BYTES ? p->frame_bytes : ROCE_WINDOW_BYTES, p);
+		roce_count_class(&w->totals, p);
 	}
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return OTHER;
@@ -448,7 +448,7 @@ static int compare_stream(const char *way, struct snapshot_stream *bpf, struct s
 	}
 	bpf->stream.first_seen = us->stream.first_seen;
 	bpf->stream.last_seen = us->stream.last_seen;
-	bpf->stream.psn.far = us->stream.psn.far; /* an index and a pointer */
+	bpf->stream.psn.late = us->stream.psn.late; /* an index and a pointer */
 	bpf->stream.pair_generation = us->stream.pair_generation; /* user space has one for all QPNs */
 	if (!memcmp(&bpf->stream, &us->stream, sizeof(us->stream)))
 		return 0;

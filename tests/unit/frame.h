@@ -32,7 +32,7 @@ struct frame_spec {
 	uint16_t port;	   /* 0: 4791 */
 };
 
-struct frame {
+struct test_frame {
 	uint8_t bytes[FRAME_ROOM];
 	int length;
 	int l3, udp, bth, payload, icrc, end; /* offsets; end: of the IP datagram; udp: 0 if there is none */
@@ -46,14 +46,14 @@ static inline uint8_t *put(uint8_t *p, uint64_t value, int bytes)
 }
 
 /* Fills a window for roce_parse(): the captured bytes, then garbage. */
-static inline void frame_fill(uint8_t *window, const struct frame *f, int captured, int window_bytes)
+static inline void frame_fill(uint8_t *window, const struct test_frame *f, int captured, int window_bytes)
 {
 	memset(window, 0xa5, window_bytes);
 	memcpy(window, f->bytes, captured < window_bytes ? captured : window_bytes);
 }
 
 /* A new window. The caller frees it. */
-static inline uint8_t *frame_window(const struct frame *f, int captured, int window_bytes)
+static inline uint8_t *frame_window(const struct test_frame *f, int captured, int window_bytes)
 {
 	uint8_t *window = malloc(window_bytes);
 
@@ -104,7 +104,7 @@ static inline uint16_t frame_checksum(const uint8_t *p, int bytes, uint32_t sum)
 }
 
 /* The ICRC by zlib over a masked copy. */
-static inline uint32_t frame_icrc(const struct frame *f)
+static inline uint32_t frame_icrc(const struct test_frame *f)
 {
 	static const uint8_t ones[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
 	uint8_t copy[FRAME_ROOM], *ip = copy + f->l3;
@@ -123,7 +123,7 @@ static inline uint32_t frame_icrc(const struct frame *f)
 	return crc32(crc, ip, f->icrc - f->l3);
 }
 
-static inline void frame_build(struct frame *f, const struct frame_spec *s)
+static inline void frame_build(struct test_frame *f, const struct frame_spec *s)
 {
 	static const uint16_t tag_types[] = { 0x8100, 0x88a8, 0x9100, 0x9200 }; /* from the inner one on */
 	uint8_t *p = f->bytes, *ip, *udp, *next;

@@ -9,8 +9,8 @@
 #include "tests/unit/frame.h"
 
 struct wrong {
-	const struct frame *f, *of_stream, *of_sender; /* the last two may be NULL */
-	struct frame h; /* the headers that are used */
+	const struct test_frame *f, *of_stream, *of_sender; /* the last two may be NULL */
+	struct test_frame h; /* the headers that are used */
 	const char *lead; /* "ones", "zeroes", "" */
 	bool ethernet, tags, no_ip, no_udp, no_transport;
 	char tos, ttl, ip_checksum, udp_checksum, resv8a, flow_label; /* 'o'nes, 's'ent, 'z'ero */
@@ -23,23 +23,23 @@ struct wrong {
 	int mask_late; /* bytes */
 	int swap;
 	bool swap_headers;
-	const struct frame *late; /* the frame whose ICRC is sent */
+	const struct test_frame *late; /* the frame whose ICRC is sent */
 	uint32_t polynomial, seed;
 	bool msb_first, not_complemented, zero;
 	char order; /* 'r'ight, 's'wapped, 'b'its, 'h'alves */
 };
 
-static inline bool wrong_v6(const struct frame *f)
+static inline bool wrong_v6(const struct test_frame *f)
 {
 	return f->bytes[f->l3] >> 4 == 6;
 }
 
-static inline void wrong_same(struct frame *to, int at, const struct frame *from, int from_at, int bytes)
+static inline void wrong_same(struct test_frame *to, int at, const struct test_frame *from, int from_at, int bytes)
 {
 	memcpy(to->bytes + at, from->bytes + from_at, bytes);
 }
 
-static inline void wrong_lengths(struct frame *to, const struct frame *from, int less)
+static inline void wrong_lengths(struct test_frame *to, const struct test_frame *from, int less)
 {
 	int ip_to = to->l3 + (wrong_v6(to) ? 4 : 2), ip_from = from->l3 + (wrong_v6(from) ? 4 : 2);
 	int ip = from->bytes[ip_from] << 8 | from->bytes[ip_from + 1];
@@ -51,7 +51,7 @@ static inline void wrong_lengths(struct frame *to, const struct frame *from, int
 }
 
 /* Where the extension header with that letter (tests/unit/ibta.h) begins. 0: the packet has none. */
-static inline int wrong_extension(const struct frame *f, int letter)
+static inline int wrong_extension(const struct test_frame *f, int letter)
 {
 	static const struct {
 		char letter;
@@ -71,7 +71,7 @@ static inline int wrong_extension(const struct frame *f, int letter)
 }
 
 /* Where a header field is, by the specification. false: the packet has no such field. */
-static inline bool wrong_field(const struct frame *f, const char *name, int *at, int *bytes)
+static inline bool wrong_field(const struct test_frame *f, const char *name, int *at, int *bytes)
 {
 	static const struct {
 		const char *name;
@@ -109,7 +109,7 @@ static inline bool wrong_field(const struct frame *f, const char *name, int *at,
 }
 
 /* One field goes in otherwise. how: 'z'ero, 'o'nes, 's'wapped, 'b'efore: that of frame b. A field that is not there changes nothing. */
-static inline void wrong_one(struct wrong *w, const char *name, char how, const struct frame *b)
+static inline void wrong_one(struct wrong *w, const char *name, char how, const struct test_frame *b)
 {
 	uint8_t was[16];
 	int at, bytes, from, count;
@@ -128,8 +128,8 @@ static inline void wrong_one(struct wrong *w, const char *name, char how, const 
 /* The packet's headers as those of another version: 1: RoCEv1; 4, 6: RoCEv2 over that IP. */
 static inline void wrong_version(struct wrong *w, int version)
 {
-	struct frame *h = &w->h;
-	const struct frame f = *h;
+	struct test_frame *h = &w->h;
+	const struct test_frame f = *h;
 	uint8_t address[2][16] = {}, *p = h->bytes + h->l3;
 	int transport = f.end - f.bth;
 
@@ -159,7 +159,7 @@ static inline void wrong_version(struct wrong *w, int version)
 	h->payload = h->bth + f.payload - f.bth;
 }
 
-static inline void wrong_extensions(struct frame *to, const struct frame *from)
+static inline void wrong_extensions(struct test_frame *to, const struct test_frame *from)
 {
 	if (to->payload - to->bth == from->payload - from->bth)
 		wrong_same(to, to->bth + 12, from, from->bth + 12, to->payload - to->bth - 12);
@@ -170,9 +170,9 @@ static inline void wrong_all_masks(struct wrong *w, char how)
 	w->tos = w->ttl = w->ip_checksum = w->udp_checksum = w->resv8a = w->flow_label = how;
 }
 
-static inline void wrong_stale(struct wrong *w, const char *what, const struct frame *b)
+static inline void wrong_stale(struct wrong *w, const char *what, const struct test_frame *b)
 {
-	struct frame *h = &w->h;
+	struct test_frame *h = &w->h;
 
 	if (!b)
 		wrong_one(w, what, 'b', NULL);
@@ -190,7 +190,7 @@ static inline void wrong_stale(struct wrong *w, const char *what, const struct f
 
 static inline void wrong_zeroed(struct wrong *w, const char *what)
 {
-	struct frame *h = &w->h;
+	struct test_frame *h = &w->h;
 
 	if (!strcmp(what, "tos"))
 		w->tos = 'z';
@@ -221,7 +221,7 @@ static inline void wrong_both(struct wrong *w, const char *what, char how)
 }
 
 /* The register goes on from that frame's ICRC. */
-static inline void wrong_goes_on(struct wrong *w, const struct frame *b)
+static inline void wrong_goes_on(struct wrong *w, const struct test_frame *b)
 {
 	uint32_t icrc;
 
@@ -257,7 +257,7 @@ static inline void wrong_end(struct wrong *w)
 /* false: unknown name. */
 static inline bool wrong_do(struct wrong *w, const char *name)
 {
-	struct frame *h = &w->h;
+	struct test_frame *h = &w->h;
 	uint8_t *psn = h->bytes + h->bth + 9;
 
 #define IS(what) else if (!strcmp(name, what))
@@ -346,7 +346,7 @@ static inline void wrong_mask(uint8_t *byte, uint8_t bits, char how)
 /* bytes: from the IP header on */
 static inline void wrong_mask_late(const struct wrong *w, uint8_t *bytes, int count)
 {
-	const struct frame *h = &w->h;
+	const struct test_frame *h = &w->h;
 	int v4[] = { 1, 8, 10, 11 }, v6[] = { 0, 1, 2, 3, 7 }, udp = h->udp ? h->udp - h->l3 : -1000;
 	int rest[] = { udp + 6, udp + 7, h->bth - h->l3 + 4 };
 
@@ -360,8 +360,8 @@ static inline void wrong_mask_late(const struct wrong *w, uint8_t *bytes, int co
 
 static inline int wrong_gather(struct wrong *w, uint8_t *to)
 {
-	struct frame *h = &w->h;
-	const struct frame *f = w->f;
+	struct test_frame *h = &w->h;
+	const struct test_frame *f = w->f;
 	uint8_t *p = to, *ip = h->bytes + h->l3, *body;
 	int pad = f->bytes[f->bth + 1] >> 4 & 3, payload = f->icrc - f->payload - pad, rest, less;
 	int udp = h->udp ? h->udp : h->bth;
@@ -448,7 +448,8 @@ static inline uint32_t wrong_mirror(uint32_t v)
 }
 
 /* The four bytes on the wire for one mistake, or for two in this order (second: NULL or "" for one). false: unknown name. */
-static inline bool wrong_icrc(const struct frame *f, const struct frame *of_stream, const struct frame *of_sender,
+static inline bool wrong_icrc(const struct test_frame *f, const struct test_frame *of_stream,
+			      const struct test_frame *of_sender,
 			      const char *first, const char *second, uint8_t icrc[4])
 {
 	static uint8_t bytes[FRAME_ROOM];

@@ -20,7 +20,7 @@
 #include "userspace/render/output/plot.h"
 #include "userspace/render/output/view.h"
 
-struct options {
+struct analyze_options {
 	char **files;
 	size_t file_count;
 	struct analysis_settings analysis;
@@ -52,7 +52,7 @@ static unsigned int usual_threads(void)
 
 static void take_streams(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct options *o = p->options;
+	struct analyze_options *o = p->options;
 
 	option_choice(p, e, text);
 	o->view.streams = o->view.streams ? STREAMS_NONE : STREAMS_ALL;
@@ -68,40 +68,41 @@ static void take_plot(struct option_parser *p, const struct option_entry *e, con
 static const char *const streams[] = { "all", "none", NULL };
 
 static const struct option_entry printed[] = {
-	{ "json", NULL, "print one rocescope.snapshot/1 object", OPTION_FLAG(struct options, json), .letter = 'j' },
+	{ "json", NULL, "print one rocescope.snapshot/1 object", OPTION_FLAG(struct analyze_options, json), .letter = 'j' },
 	{ "streams", NULL, "streams that are shown; without it the worst 20, with -j all", .take = take_streams,
-	  OPTION_AT(struct options, view.streams), .choices = streams },
-	{ "faults", "N", "list the first N packets with faults", OPTION_NUMBER(struct options, listed, 0, FAULT_LIST_MOST),
+	  OPTION_AT(struct analyze_options, view.streams), .choices = streams },
+	{ "faults", "N", "list the first N packets with faults", OPTION_NUMBER(struct analyze_options, listed, 0,
+									       FAULT_LIST_MOST),
 	  .usual = "100" },
 	{ "plot", "FILE.svg|FILE.png", "draw rates and PSNs over time, with gnuplot", .take = take_plot,
-	  OPTION_AT(struct options, plot) },
+	  OPTION_AT(struct analyze_options, plot) },
 	{ 0 },
 };
 
 static const struct option_entry most[] = {
 	{ "max-streams", "N", "follow at most N streams, N / 64 of each 64th part; each takes 2 KiB of memory",
-	  OPTION_NUMBER(struct options, analysis.max_streams, ANALYSIS_SHARDS, 1000000000), .usual = "1000000" },
+	  OPTION_NUMBER(struct analyze_options, analysis.max_streams, ANALYSIS_SHARDS, 1000000000), .usual = "1000000" },
 	{ 0 },
 };
 
 static const struct option_entry threads[] = {
 	{ "threads", "N", "number of threads; the report is the same for any number (default: the CPUs it may use)",
-	  OPTION_NUMBER(struct options, analysis.threads, 1, ANALYSIS_THREADS) },
+	  OPTION_NUMBER(struct analyze_options, analysis.threads, 1, ANALYSIS_THREADS) },
 	{ 0 },
 };
 
 static const struct option_table tables[] = {
 	{ "What is printed", printed, 0 },
-	{ NULL, arguments_filter, offsetof(struct options, filter) },
-	{ NULL, arguments_group, offsetof(struct options, group) },
-	{ NULL, arguments_fail, offsetof(struct options, fail) },
-	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
-	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
-	{ NULL, arguments_once, offsetof(struct options, analysis.once) },
-	{ NULL, arguments_selection, offsetof(struct options, analysis.selection) },
-	{ NULL, arguments_udp, offsetof(struct options, analysis.ports) },
-	{ NULL, arguments_imm, offsetof(struct options, analysis.blocks) },
-	{ NULL, arguments_expect, offsetof(struct options, expect) },
+	{ NULL, arguments_filter, offsetof(struct analyze_options, filter) },
+	{ NULL, arguments_group, offsetof(struct analyze_options, group) },
+	{ NULL, arguments_fail, offsetof(struct analyze_options, fail) },
+	{ "What is read", arguments_link, offsetof(struct analyze_options, analysis.link) },
+	{ NULL, arguments_decap, offsetof(struct analyze_options, analysis.decap) },
+	{ NULL, arguments_once, offsetof(struct analyze_options, analysis.once) },
+	{ NULL, arguments_selection, offsetof(struct analyze_options, analysis.selection) },
+	{ NULL, arguments_udp, offsetof(struct analyze_options, analysis.ports) },
+	{ NULL, arguments_imm, offsetof(struct analyze_options, analysis.blocks) },
+	{ NULL, arguments_expect, offsetof(struct analyze_options, expect) },
 	{ NULL, most, 0 },
 	{ NULL, threads, 0 },
 	{ 0 },
@@ -131,11 +132,11 @@ const struct command analyze_command = {
 		"  rocescope analyze run.pcap --plot run.svg\n",
 };
 
-static void parse_options(struct options *o, int argc, char **argv)
+static void parse_options(struct analyze_options *o, int argc, char **argv)
 {
 	int first;
 
-	*o = (struct options){
+	*o = (struct analyze_options){
 		.view = { .streams = STREAMS_WORST },
 		.fail.faults = faults_default(),
 		.analysis = { .threads = usual_threads(), .progress = isatty(STDERR_FILENO),
@@ -154,7 +155,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 
 /* ---- the report ---- */
 
-static bool fill_interfaces(const struct options *o, struct snapshot *s)
+static bool fill_interfaces(const struct analyze_options *o, struct snapshot *s)
 {
 	s->interfaces = calloc(o->file_count, sizeof(*s->interfaces));
 	if (!s->interfaces)
@@ -170,7 +171,7 @@ static bool fill_interfaces(const struct options *o, struct snapshot *s)
 }
 
 /* false: it failed, see errno. */
-static bool print(const struct options *o, struct snapshot *s)
+static bool print(const struct analyze_options *o, struct snapshot *s)
 {
 	errno = ENOMEM;
 	if (!fill_interfaces(o, s))
@@ -181,7 +182,7 @@ static bool print(const struct options *o, struct snapshot *s)
 }
 
 /* The title: "run.pcap and 2 more: 12 s, 30000 RoCE packets, 2000 streams". */
-static bool draw(const struct options *o, struct plot *plot, const struct snapshot *s)
+static bool draw(const struct analyze_options *o, struct plot *plot, const struct snapshot *s)
 {
 	const char *name = strrchr(o->files[0], '/') ? strrchr(o->files[0], '/') + 1 : o->files[0];
 	__u64 packets = s->totals.value[COUNTER_roce_packets] + s->totals.value[COUNTER_rocev1_packets];
@@ -199,7 +200,7 @@ static bool draw(const struct options *o, struct plot *plot, const struct snapsh
 	return plot_write(plot, s, title, o->plot);
 }
 
-static int report(const struct options *o, struct watchers *w, struct snapshot *s)
+static int report(const struct analyze_options *o, struct watchers *w, struct snapshot *s)
 {
 	bool printed = print(o, s);
 
@@ -221,7 +222,7 @@ static void see(void *context, const struct analysis_seen *seen)
 		plot_see(w->plot, seen);
 }
 
-static int run(const struct options *o, struct watchers *w)
+static int run(const struct analyze_options *o, struct watchers *w)
 {
 	struct analysis_settings settings = o->analysis;
 	struct snapshot s = { 0 };
@@ -252,7 +253,7 @@ int cmd_analyze(int argc, char **argv)
 {
 	static struct watchers watchers; /* large */
 	struct expected expected = { 0 };
-	struct options o;
+	struct analyze_options o;
 	int status = EXIT_RAN;
 
 	parse_options(&o, argc, argv);

@@ -16,7 +16,7 @@
 
 #define LAST_WORD 60 /* s in which the monitors print their final snapshots */
 
-struct options {
+struct between_options {
 	double interval, duration; /* s; duration 0: until a signal, or the end of both points */
 	__u64 most;		   /* streams */
 	bool json, exit_code, quiet;
@@ -25,19 +25,23 @@ struct options {
 };
 
 static const struct option_entry printed[] = {
-	{ "json", NULL, "print one rocescope.between/1 object on each line", OPTION_FLAG(struct options, json), .letter = 'j' },
-	{ "quiet", NULL, "print only the final report", OPTION_FLAG(struct options, quiet) },
-	{ "interval", "SECONDS", "time between two reports", OPTION_SECONDS(struct options, interval, 1), .usual = "1" },
-	{ "duration", "SECONDS", "end after this time; without it, end on Ctrl-C", OPTION_SECONDS(struct options, duration, 1) },
+	{ "json", NULL, "print one rocescope.between/1 object on each line", OPTION_FLAG(struct between_options, json),
+	 .letter = 'j' },
+	{ "quiet", NULL, "print only the final report", OPTION_FLAG(struct between_options, quiet) },
+	{ "interval", "SECONDS", "time between two reports", OPTION_SECONDS(struct between_options, interval, 1),
+	 .usual = "1" },
+	{ "duration", "SECONDS", "end after this time; without it, end on Ctrl-C", OPTION_SECONDS(struct between_options,
+												  duration, 1) },
 	{ "exit-code", NULL, "exit status 3 if packets were lost or damaged between the points",
-	  OPTION_FLAG(struct options, exit_code) },
-	{ "max-streams", "N", "compare at most N streams", OPTION_NUMBER(struct options, most, 1, 1 << 24), .usual = "65536" },
+	  OPTION_FLAG(struct between_options, exit_code) },
+	{ "max-streams", "N", "compare at most N streams", OPTION_NUMBER(struct between_options, most, 1, 1 << 24),
+	 .usual = "65536" },
 	{ 0 },
 };
 
 static const struct option_entry reached[] = {
 	{ "remote", "PROGRAM", "the rocescope of hosts by ssh, if it is not in their PATH",
-	  OPTION_TEXT(struct options, how.remote), .usual = "rocescope" },
+	  OPTION_TEXT(struct between_options, how.remote), .usual = "rocescope" },
 	{ 0 },
 };
 
@@ -70,19 +74,19 @@ const struct command between_command = {
 		"  rocescope between roce0 roce1 -- --direction in --icrc 1/16\n",
 };
 
-struct run {
-	const struct options *options;
+struct between_run {
+	const struct between_options *options;
 	struct between between;
-	struct source source[BETWEEN_POINTS];
+	struct between_source source[BETWEEN_POINTS];
 	const char *name[BETWEEN_POINTS];
 	__u64 start; /* ns, monotonic: when both watched */
 };
 
 /* ---- the run ---- */
 
-static bool report(struct run *r)
+static bool report(struct between_run *r)
 {
-	const struct options *o = r->options;
+	const struct between_options *o = r->options;
 	double seconds = (now_ns() - r->start) / 1e9;
 	int failed;
 
@@ -95,21 +99,21 @@ static bool report(struct run *r)
 	return complain("standard output: %s", strerror(errno));
 }
 
-static __u64 time_of_next(const struct source *s)
+static __u64 time_of_next(const struct between_source *s)
 {
 	return between_time(json_object_get(s->next, "time"));
 }
 
 /* A monitor of this machine has our clock. The lines of a file have come from it at once. */
-static __u64 when_taken(const struct source *s)
+static __u64 when_taken(const struct between_source *s)
 {
 	return (s->child && !s->far) || s->is_file ? time_of_next(s) : s->arrived;
 }
 
 /* The point whose snapshot comes next. Lines of two files come in the order of their times. */
-static struct source *choose(struct run *r)
+static struct between_source *choose(struct between_run *r)
 {
-	struct source *a = &r->source[BETWEEN_A], *z = &r->source[BETWEEN_B];
+	struct between_source *a = &r->source[BETWEEN_A], *z = &r->source[BETWEEN_B];
 
 	if (!a->next || !z->next)
 		return a->next ? a : z->next ? z : NULL;
@@ -117,9 +121,9 @@ static struct source *choose(struct run *r)
 }
 
 /* Takes what has come. false: something failed. */
-static bool take(struct run *r)
+static bool take(struct between_run *r)
 {
-	struct source *s;
+	struct between_source *s;
 
 	for (;;) {
 		for (int p = 0; p < BETWEEN_POINTS; p++)
@@ -136,7 +140,7 @@ static bool take(struct run *r)
 }
 
 /* Waits until something has come, or until `deadline` (ns, monotonic). */
-static void wait_for_more(const struct run *r, __u64 deadline)
+static void wait_for_more(const struct between_run *r, __u64 deadline)
 {
 	__u64 now = now_ns(), rest = deadline > now ? deadline - now : 0;
 	struct pollfd fds[BETWEEN_POINTS];
@@ -147,21 +151,21 @@ static void wait_for_more(const struct run *r, __u64 deadline)
 	poll(fds, BETWEEN_POINTS, rest > NSEC_PER_SEC ? 1000 : rest / NSEC_PER_MSEC + 1);
 }
 
-static bool has_ended(const struct source *s)
+static bool has_ended(const struct between_source *s)
 {
 	return s->fd < 0;
 }
 
 /* Both points have ended; or one that was live, and without it there is nothing to compare. */
-static bool is_over(const struct run *r)
+static bool is_over(const struct between_run *r)
 {
-	const struct source *a = &r->source[BETWEEN_A], *z = &r->source[BETWEEN_B];
+	const struct between_source *a = &r->source[BETWEEN_A], *z = &r->source[BETWEEN_B];
 
 	return (has_ended(a) && (!a->is_file || has_ended(z))) || (has_ended(z) && !z->is_file);
 }
 
 /* The monitors have printed something. */
-static bool has_begun(const struct run *r)
+static bool has_begun(const struct between_run *r)
 {
 	for (int p = 0; p < BETWEEN_POINTS; p++)
 		if (r->source[p].child && !r->between.place[p].seen)
@@ -169,7 +173,7 @@ static bool has_begun(const struct run *r)
 	return true;
 }
 
-static bool begin(struct run *r)
+static bool begin(struct between_run *r)
 {
 	bool good = true;
 
@@ -181,9 +185,9 @@ static bool begin(struct run *r)
 	return good;
 }
 
-static bool watch(struct run *r)
+static bool watch(struct between_run *r)
 {
-	const struct options *o = r->options;
+	const struct between_options *o = r->options;
 	__u64 interval = seconds_to_ns(o->interval), next = r->start + interval;
 	__u64 end = o->duration ? r->start + seconds_to_ns(o->duration) : UINT64_MAX;
 	bool quiet = o->quiet || (r->source[BETWEEN_A].is_file && r->source[BETWEEN_B].is_file);
@@ -203,7 +207,7 @@ static bool watch(struct run *r)
 }
 
 /* Takes the final snapshots. */
-static bool finish(struct run *r)
+static bool finish(struct between_run *r)
 {
 	__u64 end = now_ns() + LAST_WORD * NSEC_PER_SEC;
 	bool good = take(r);
@@ -217,7 +221,7 @@ static bool finish(struct run *r)
 	return good;
 }
 
-static bool have_ended_well(struct run *r)
+static bool have_ended_well(struct between_run *r)
 {
 	bool good = true;
 
@@ -226,7 +230,7 @@ static bool have_ended_well(struct run *r)
 	return good;
 }
 
-static int run(struct run *r)
+static int run(struct between_run *r)
 {
 	struct between_totals t;
 	bool good = true;
@@ -252,7 +256,7 @@ static int run(struct run *r)
 /* ---- the command line ---- */
 
 /* What is behind --, for the monitors. Returns the number of words before it. */
-static int split(struct options *o, int argc, char **argv)
+static int split(struct between_options *o, int argc, char **argv)
 {
 	int count = 0, words = 1;
 
@@ -280,8 +284,8 @@ static void check_far(const char *name)
 
 int cmd_between(int argc, char **argv)
 {
-	struct options o = { 0 };
-	struct run r = { .options = &o };
+	struct between_options o = { 0 };
+	struct between_run r = { .options = &o };
 	int first, status, count = split(&o, argc, argv);
 
 	first = command_parse(&between_command, &o, count, argv);

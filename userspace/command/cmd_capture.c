@@ -26,7 +26,7 @@
 
 #define CONTEXT_MOST 1000000
 
-struct options {
+struct capture_options {
 	struct live_options live;
 	struct taken_options taken;
 	const char *path;
@@ -36,8 +36,8 @@ struct options {
 	bool json;
 };
 
-struct capture {
-	const struct options *options;
+struct command_capture {
+	const struct capture_options *options;
 	struct live live;
 	struct taken taken;
 	struct ng_writer *writer;
@@ -59,7 +59,7 @@ struct capture {
 
 static void take_reasons(struct option_parser *p, const struct option_entry *e, const char *list)
 {
-	struct options *o = p->options;
+	struct capture_options *o = p->options;
 	const char *bad;
 
 	if (!event_parse_reasons(list, &o->taken.capture.kinds, &bad))
@@ -70,21 +70,21 @@ static void take_reasons(struct option_parser *p, const struct option_entry *e, 
 
 static void take_context(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct options *o = p->options;
+	struct capture_options *o = p->options;
 
 	option_number(p, e, text);
 	o->taken.capture.before = o->taken.capture.after;
 }
 
-#define NUMBER(member, low, high) OPTION_NUMBER(struct options, member, low, high)
-#define SIZE(member, low, high) OPTION_SIZE(struct options, member, low, high)
+#define NUMBER(member, low, high) OPTION_NUMBER(struct capture_options, member, low, high)
+#define SIZE(member, low, high) OPTION_SIZE(struct capture_options, member, low, high)
 
 static const struct option_entry packets[] = {
 	{ "reason", "LIST",
 	  "which packets are faulty: psn, message, icrc, lint, malformed, nak, cnp, or events by name (psn-gap)",
 	  .take = take_reasons, .topic = "events", .usual = "psn,message,icrc,lint,malformed,nak" },
 	{ "context", "N", "write up to 4 headers before a faulty packet and N packets after it", .take = take_context,
-	  OPTION_AT(struct options, taken.capture.after), .least = 0, .most = CONTEXT_MOST, .usual = "4" },
+	  OPTION_AT(struct capture_options, taken.capture.after), .least = 0, .most = CONTEXT_MOST, .usual = "4" },
 	{ "snaplen", "BYTES", "write this many bytes of each packet; without it, all",
 	  NUMBER(taken.capture.snaplen, 14, 262144) },
 	{ "limit", "N", "at most N faulty packets of each stream in a second; 0: no limit",
@@ -95,32 +95,34 @@ static const struct option_entry packets[] = {
 };
 
 static const struct option_entry files[] = {
-	{ "write", "FILE", "the file for the packets; - is standard output", OPTION_TEXT(struct options, path), .letter = 'w' },
+	{ "write", "FILE", "the file for the packets; - is standard output", OPTION_TEXT(struct capture_options, path),
+	 .letter = 'w' },
 	{ "file-size", "SIZE", "begin the next file after this size: FILE-00001.pcapng, FILE-00002.pcapng, ...",
 	  SIZE(rotation.file_bytes, 4096, INT64_MAX) },
 	{ "file-seconds", "SECONDS", "begin the next file after this time",
-	  OPTION_SECONDS(struct options, rotation.file_seconds, 0) },
+	  OPTION_SECONDS(struct capture_options, rotation.file_seconds, 0) },
 	{ "files", "N", "keep only the newest N files", NUMBER(rotation.files, 1, 1000000) },
-	{ "json", NULL, "print a rocescope.capture/1 object at the end", OPTION_FLAG(struct options, json), .letter = 'j' },
+	{ "json", NULL, "print a rocescope.capture/1 object at the end", OPTION_FLAG(struct capture_options, json),
+	 .letter = 'j' },
 	{ 0 },
 };
 
 static const struct option_table tables[] = {
 	{ "Files", files, 0 },
-	{ NULL, arguments_fail, offsetof(struct options, fail) },
+	{ NULL, arguments_fail, offsetof(struct capture_options, fail) },
 	{ "Packets", packets, 0 },
-	{ NULL, arguments_count, offsetof(struct options, live) },
-	{ NULL, arguments_streams, offsetof(struct options, live) },
-	{ NULL, arguments_udp, offsetof(struct options, live.settings.ports) },
-	{ NULL, arguments_decap, offsetof(struct options, live.decap) },
-	{ NULL, arguments_once, offsetof(struct options, live.once) },
-	{ NULL, arguments_imm, offsetof(struct options, live.settings.blocks) },
-	{ NULL, arguments_expect, offsetof(struct options, live.expect) },
-	{ "Interfaces", arguments_mode, offsetof(struct options, live) },
-	{ NULL, arguments_attach, offsetof(struct options, live) },
-	{ NULL, arguments_ready, offsetof(struct options, live) },
-	{ NULL, arguments_interval, offsetof(struct options, live) },
-	{ NULL, arguments_verbose, offsetof(struct options, live.verbose) },
+	{ NULL, arguments_count, offsetof(struct capture_options, live) },
+	{ NULL, arguments_streams, offsetof(struct capture_options, live) },
+	{ NULL, arguments_udp, offsetof(struct capture_options, live.settings.ports) },
+	{ NULL, arguments_decap, offsetof(struct capture_options, live.decap) },
+	{ NULL, arguments_once, offsetof(struct capture_options, live.once) },
+	{ NULL, arguments_imm, offsetof(struct capture_options, live.settings.blocks) },
+	{ NULL, arguments_expect, offsetof(struct capture_options, live.expect) },
+	{ "Interfaces", arguments_mode, offsetof(struct capture_options, live) },
+	{ NULL, arguments_attach, offsetof(struct capture_options, live) },
+	{ NULL, arguments_ready, offsetof(struct capture_options, live) },
+	{ NULL, arguments_interval, offsetof(struct capture_options, live) },
+	{ NULL, arguments_verbose, offsetof(struct capture_options, live.verbose) },
 	{ 0 },
 };
 
@@ -141,7 +143,7 @@ const struct command capture_command = {
 		"  rocescope capture roce0 -w - --reason psn,icrc | tshark -r -\n",
 };
 
-static void check_options(const struct options *o)
+static void check_options(const struct capture_options *o)
 {
 	bool rotates = o->rotation.file_bytes || o->rotation.file_seconds;
 
@@ -159,11 +161,11 @@ static void check_options(const struct options *o)
 		usage_error("capture: --files needs --file-size or --file-seconds");
 }
 
-static void parse_options(struct options *o, int argc, char **argv)
+static void parse_options(struct capture_options *o, int argc, char **argv)
 {
 	int first;
 
-	*o = (struct options){ .fail.faults = faults_default(), .live.kind = &monitor_kind };
+	*o = (struct capture_options){ .fail.faults = faults_default(), .live.kind = &monitor_kind };
 	first = command_parse(&capture_command, o, argc, argv);
 	arguments_interfaces(&capture_command, &o->live, argv + first, argc - first);
 	check_options(o);
@@ -190,7 +192,7 @@ static const char *name_of(const char *path)
 }
 
 /* Reports the first failure. On a full disk the command goes on counting; without a reader of the pipe watch() ends. */
-static void say_failed(struct capture *c)
+static void say_failed(struct command_capture *c)
 {
 	bool broken = ng_broken(c->writer);
 
@@ -200,7 +202,7 @@ static void say_failed(struct capture *c)
 	c->failed = true;
 }
 
-static void count(struct capture *c, const struct taken_packet *p)
+static void count(struct command_capture *c, const struct taken_packet *p)
 {
 	const struct capture_record *r = p->record;
 
@@ -214,7 +216,7 @@ static void count(struct capture *c, const struct taken_packet *p)
 static void on_packet(void *context, const struct taken_packet *p)
 {
 	const struct capture_origin *o = &p->record->origin;
-	struct capture *c = context;
+	struct command_capture *c = context;
 	char comment[EVENT_TEXT];
 	struct ng_packet packet = {
 		.interface = p->interface,
@@ -241,7 +243,7 @@ static void on_packet(void *context, const struct taken_packet *p)
 		say_failed(c);
 }
 
-static void set_statistics(struct capture *c)
+static void set_statistics(struct command_capture *c)
 {
 	struct ng_statistics all[INTERFACES_MOST];
 
@@ -264,10 +266,10 @@ static void set_statistics(struct capture *c)
 
 /* ---- the run ---- */
 
-static bool open_file(struct capture *c)
+static bool open_file(struct command_capture *c)
 {
 	struct ng_interface interfaces[INTERFACES_MOST];
-	const struct options *o = c->options;
+	const struct capture_options *o = c->options;
 	char error[NG_ERROR], filter[256];
 
 	snprintf(filter, sizeof(filter), "rocescope capture --reason %s --context %u", o->reasons, o->taken.capture.after);
@@ -310,7 +312,7 @@ static __u64 file_size(const char *path)
 }
 
 /* Prints progress once an interval, on a terminal only. */
-static void show_progress(const struct capture *c)
+static void show_progress(const struct command_capture *c)
 {
 	const __u64 *seen = c->seen;
 	const char *path = ng_path(c->writer);
@@ -324,7 +326,7 @@ static void show_progress(const struct capture *c)
 }
 
 /* A signal must end us even if the reader of the file has stopped reading. */
-static bool read_packets(struct capture *c, bool (*read)(struct taken *t))
+static bool read_packets(struct command_capture *c, bool (*read)(struct taken *t))
 {
 	bool good;
 
@@ -334,7 +336,7 @@ static bool read_packets(struct capture *c, bool (*read)(struct taken *t))
 	return good;
 }
 
-static void flush_file(struct capture *c)
+static void flush_file(struct command_capture *c)
 {
 	live_unblock(&c->live);
 	if (!c->failed && !ng_flush(c->writer))
@@ -343,7 +345,7 @@ static void flush_file(struct capture *c)
 }
 
 /* false: something failed. */
-static bool each_interval(struct capture *c)
+static bool each_interval(struct command_capture *c)
 {
 	set_statistics(c);
 	flush_file(c);
@@ -351,7 +353,7 @@ static bool each_interval(struct capture *c)
 	return live_poll(&c->live);
 }
 
-static bool watch(struct capture *c)
+static bool watch(struct command_capture *c)
 {
 	const struct live_options *o = &c->options->live;
 	__u64 interval = seconds_to_ns(o->interval), next = c->live.start + interval;
@@ -377,7 +379,7 @@ static bool watch(struct capture *c)
 }
 
 /* Detaches first, so that no more packets come. */
-static bool finish(struct capture *c)
+static bool finish(struct command_capture *c)
 {
 	char error[NG_ERROR];
 	bool read, closed;
@@ -404,7 +406,7 @@ static bool finish(struct capture *c)
 
 /* ---- the summary ---- */
 
-static json_t *kinds_as_json(const struct capture *c)
+static json_t *kinds_as_json(const struct command_capture *c)
 {
 	json_t *kinds = json_object();
 
@@ -414,7 +416,7 @@ static json_t *kinds_as_json(const struct capture *c)
 	return kinds;
 }
 
-static bool print_json(const struct capture *c)
+static bool print_json(const struct command_capture *c)
 {
 	json_t *o = view_json_head(&c->final, "rocescope.capture/1");
 	json_t *own = json_pack("{s:b, s:{s:s, s:I}, s:{s:I, s:I, s:I, s:I}, s:o, s:I, s:I}",
@@ -428,7 +430,7 @@ static bool print_json(const struct capture *c)
 	return !json_object_update_new(o, own) && json_line(stdout, o, JSON_LINE) && !fflush(stdout);
 }
 
-static bool print_lines(const struct capture *c)
+static bool print_lines(const struct command_capture *c)
 {
 	FILE *out = strcmp(c->options->path, "-") ? stdout : stderr;
 	const __u64 *v = c->final.totals.value;
@@ -461,7 +463,7 @@ static bool print_lines(const struct capture *c)
 	return !ferror(out) && !fflush(out);
 }
 
-static bool report(const struct capture *c)
+static bool report(const struct command_capture *c)
 {
 	advice_warn(&c->final);
 	if (c->options->json ? print_json(c) : print_lines(c))
@@ -469,7 +471,7 @@ static bool report(const struct capture *c)
 	return complain("capture: the summary cannot be written");
 }
 
-static int run(struct capture *c)
+static int run(struct command_capture *c)
 {
 	int status;
 	bool good;
@@ -493,9 +495,9 @@ static int run(struct capture *c)
 
 int cmd_capture(int argc, char **argv)
 {
-	struct capture *c = calloc(1, sizeof(*c));
+	struct command_capture *c = calloc(1, sizeof(*c));
 	char error[NG_ERROR];
-	struct options o;
+	struct capture_options o;
 	int status;
 
 	parse_options(&o, argc, argv);

@@ -22,7 +22,7 @@
 #define LIVE_STREAMS 65536 /* where interfaces are watched */
 #define LIVE_SECONDS 10
 
-struct options {
+struct doctor_options {
 	char **files; /* or interfaces */
 	size_t file_count;
 	struct analysis_settings analysis;
@@ -37,52 +37,56 @@ struct options {
 };
 
 static const struct option_entry printed[] = {
-	{ "json", NULL, "print one rocescope.findings/1 object", OPTION_FLAG(struct options, json), .letter = 'j' },
-	{ "exit-code", NULL, "exit status 3 if there is a finding", OPTION_FLAG(struct options, exit_code) },
+	{ "json", NULL, "print one rocescope.findings/1 object", OPTION_FLAG(struct doctor_options, json), .letter = 'j' },
+	{ "exit-code", NULL, "exit status 3 if there is a finding", OPTION_FLAG(struct doctor_options, exit_code) },
 	{ 0 },
 };
 
 static const struct option_entry known[] = {
 	{ "receiver", "FILE", "what the receiver wrote by --tell: judge packets to it as it would",
-	  OPTION_TEXT(struct options, receiver) },
+	  OPTION_TEXT(struct doctor_options, receiver) },
 	{ 0 },
 };
 
 static const struct option_entry watched[] = {
 	{ "duration", "SECONDS", "how long an interface is watched (10); without it, --bring-up ends on Ctrl-C",
-	  OPTION_SECONDS(struct options, live.duration, 1) },
+	  OPTION_SECONDS(struct doctor_options, live.duration, 1) },
 	{ 0 },
 };
 
 static const struct option_entry brought_up[] = {
 	{ "bring-up", NULL, "say, as packets come, how far a sender gets, and what is wrong first",
-	  OPTION_FLAG(struct options, bring_up) },
-	{ "svg", "FILE", "with --bring-up: draw what was sent and what was answered, with gnuplot", OPTION_TEXT(struct options, svg) },
-	{ "peer", "IP", "with --bring-up: only what this address sends; --filter: only these pairs", OPTION_ADDRESS(struct options, peer),
-	  OPTION_GIVEN(struct options, has_peer) },
+	  OPTION_FLAG(struct doctor_options, bring_up) },
+	{ "svg", "FILE", "with --bring-up: draw what was sent and what was answered, with gnuplot",
+	 OPTION_TEXT(struct doctor_options, svg) },
+	{ "peer", "IP", "with --bring-up: only what this address sends; --filter: only these pairs",
+	 OPTION_ADDRESS(struct doctor_options, peer),
+	  OPTION_GIVEN(struct doctor_options, has_peer) },
 	{ "responder", NULL, "with --bring-up and --receiver FILE: ask the responder that FILE describes, step by step, and say what is "
-			     "wrong first in its answers", OPTION_FLAG(struct options, responder) },
-	{ "rate", "RATE", "with --responder: packets that are sent to it, at most", OPTION_RATE(struct options, rate), .usual = "4pps",
-	  OPTION_GIVEN(struct options, has_rate) },
-	{ "all-steps", NULL, "with --responder: go on behind a step that is wrong", OPTION_FLAG(struct options, all_steps) },
+			     "wrong first in its answers", OPTION_FLAG(struct doctor_options, responder) },
+	{ "rate", "RATE", "with --responder: packets that are sent to it, at most", OPTION_RATE(struct doctor_options, rate),
+	 .usual = "4pps",
+	  OPTION_GIVEN(struct doctor_options, has_rate) },
+	{ "all-steps", NULL, "with --responder: go on behind a step that is wrong", OPTION_FLAG(struct doctor_options,
+												all_steps) },
 	{ 0 },
 };
 
 static const struct option_table tables[] = {
 	{ "What is printed", printed, 0 },
-	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
-	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
-	{ NULL, arguments_selection, offsetof(struct options, analysis.selection) },
-	{ NULL, arguments_udp, offsetof(struct options, analysis.ports) },
-	{ NULL, arguments_expect, offsetof(struct options, expect) },
+	{ "What is read", arguments_link, offsetof(struct doctor_options, analysis.link) },
+	{ NULL, arguments_decap, offsetof(struct doctor_options, analysis.decap) },
+	{ NULL, arguments_selection, offsetof(struct doctor_options, analysis.selection) },
+	{ NULL, arguments_udp, offsetof(struct doctor_options, analysis.ports) },
+	{ NULL, arguments_expect, offsetof(struct doctor_options, expect) },
 	{ NULL, known, 0 },
 	{ "Interfaces", watched, 0 },
 	{ NULL, brought_up, 0 },
-	{ NULL, arguments_filter, offsetof(struct options, filter) },
-	{ NULL, arguments_mode, offsetof(struct options, live) },
-	{ NULL, arguments_attach, offsetof(struct options, live) },
-	{ NULL, arguments_ready, offsetof(struct options, live) },
-	{ NULL, arguments_verbose, offsetof(struct options, live.verbose) },
+	{ NULL, arguments_filter, offsetof(struct doctor_options, filter) },
+	{ NULL, arguments_mode, offsetof(struct doctor_options, live) },
+	{ NULL, arguments_attach, offsetof(struct doctor_options, live) },
+	{ NULL, arguments_ready, offsetof(struct doctor_options, live) },
+	{ NULL, arguments_verbose, offsetof(struct doctor_options, live.verbose) },
 	{ 0 },
 };
 
@@ -138,7 +142,7 @@ static bool say_missing(const char *name)
 }
 
 /* --responder has all that it needs. */
-static void check_responder(const struct options *o)
+static void check_responder(const struct doctor_options *o)
 {
 	if (!o->responder && (o->has_rate || o->all_steps))
 		usage_error("doctor: %s needs --responder", o->has_rate ? "--rate" : "--all-steps");
@@ -153,7 +157,7 @@ static void check_responder(const struct options *o)
 }
 
 /* Arguments are all files, or all interfaces. false: one of them does not exist. */
-static bool take_arguments(struct options *o)
+static bool take_arguments(struct doctor_options *o)
 {
 	size_t interfaces = 0;
 
@@ -185,11 +189,11 @@ static bool take_arguments(struct options *o)
 	return true;
 }
 
-static bool parse_options(struct options *o, int argc, char **argv)
+static bool parse_options(struct doctor_options *o, int argc, char **argv)
 {
 	int first;
 
-	*o = (struct options){
+	*o = (struct doctor_options){
 		/* one thread: the answers of a stream are judged in the order of the file */
 		.analysis = { .max_streams = MAX_STREAMS, .threads = 1, .progress = isatty(STDERR_FILENO), .stop = &stop },
 		.live = { .settings = { .icrc_every = 1, .max_streams = LIVE_STREAMS }, .interval = 1, .kind = &monitor_kind },
@@ -207,7 +211,8 @@ static bool parse_options(struct options *o, int argc, char **argv)
 
 static void see(void *context, const struct analysis_seen *seen)
 {
-	const struct doctor_packet p = { seen->number, seen->frame, seen->look, seen->event, seen->stream, seen->look->apart, seen->time };
+	const struct doctor_packet p = { seen->number, seen->frame, seen->parsed, seen->event, seen->stream,
+					seen->parsed->apart, seen->time };
 
 	doctor_take(context, &p);
 }
@@ -218,7 +223,7 @@ static bool any(const struct findings *f)
 	return f->count && f->list[0].certain;
 }
 
-static int report(const struct options *o, struct doctor *doctor, const struct snapshot *s)
+static int report(const struct doctor_options *o, struct doctor *doctor, const struct snapshot *s)
 {
 	struct findings findings = { 0 };
 	struct findings_report r = { .findings = &findings, .totals = s->totals, .complete = s->complete };
@@ -246,7 +251,7 @@ static int report(const struct options *o, struct doctor *doctor, const struct s
 	return status;
 }
 
-static int read_files(struct options *o, struct doctor *doctor)
+static int read_files(struct doctor_options *o, struct doctor *doctor)
 {
 	struct snapshot s = { 0 };
 	int opened, status = EXIT_COULD_NOT;
@@ -263,7 +268,7 @@ static int read_files(struct options *o, struct doctor *doctor)
 	return status;
 }
 
-static int watch_interfaces(struct options *o, struct doctor *doctor)
+static int watch_interfaces(struct doctor_options *o, struct doctor *doctor)
 {
 	struct snapshot s = { 0 };
 	int status = doctor_live(doctor, &o->live, &s);
@@ -274,21 +279,21 @@ static int watch_interfaces(struct options *o, struct doctor *doctor)
 	return status;
 }
 
-static int stand(struct options *o, const struct expected *expected, const struct told *told)
+static int stand(struct doctor_options *o, const struct expected *expected, const struct endpoint *endpoint)
 {
 	const struct bring_up_options options = {
-		.interface = o->live.interface[0], .duration = o->live.duration, .told = told, .expected = expected,
+		.interface = o->live.interface[0], .duration = o->live.duration, .endpoint = endpoint, .expected = expected,
 		.peer = o->has_peer ? o->peer : NULL, .filter = o->filter, .ready = o->live.ready, .svg = o->svg, .json = o->json,
 		.exit_code = o->exit_code, .responder = o->responder, .all_steps = o->all_steps, .rate = o->rate,
 	};
 
-	if (o->responder && told->end.service != RDMA_RC)
+	if (o->responder && endpoint->end.service != RDMA_RC)
 		usage_error("doctor: --responder: %s describes QPs of %s, which are not answered", o->receiver,
-			    rdma_service_name(told->end.service));
+			    rdma_service_name(endpoint->end.service));
 	return bring_up(&options);
 }
 
-static int run(struct options *o, const struct expected *expected, const struct told *told)
+static int run(struct doctor_options *o, const struct expected *expected, const struct endpoint *endpoint)
 {
 	struct doctor *doctor = doctor_new();
 	int status = EXIT_COULD_NOT;
@@ -296,7 +301,7 @@ static int run(struct options *o, const struct expected *expected, const struct 
 	if (!doctor || !doctor_expect(doctor, expected)) {
 		complain("there is not enough memory");
 	} else {
-		doctor_receiver(doctor, told);
+		doctor_receiver(doctor, endpoint);
 		doctor_udp(doctor, &o->analysis.ports);
 		status = o->live.interface_count ? watch_interfaces(o, doctor) : read_files(o, doctor);
 	}
@@ -307,8 +312,8 @@ static int run(struct options *o, const struct expected *expected, const struct 
 int cmd_doctor(int argc, char **argv)
 {
 	struct expected expected = { 0 };
-	struct told told = { 0 };
-	struct options o;
+	struct endpoint endpoint = { 0 };
+	struct doctor_options o;
 	int status = EXIT_RAN;
 
 	if (!parse_options(&o, argc, argv))
@@ -318,11 +323,11 @@ int cmd_doctor(int argc, char **argv)
 		o.analysis.expected = &expected;
 	}
 	if (!status && o.receiver)
-		status = told_read(o.receiver, &told);
+		status = endpoint_read(o.receiver, &endpoint);
 	if (!status)
-		status = (o.bring_up ? stand : run)(&o, &expected, o.receiver ? &told : NULL);
+		status = (o.bring_up ? stand : run)(&o, &expected, o.receiver ? &endpoint : NULL);
 	expect_free(&expected);
-	told_free(&told);
+	endpoint_free(&endpoint);
 	filter_free(o.filter);
 	return status;
 }

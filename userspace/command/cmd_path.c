@@ -11,20 +11,22 @@
 #include "userspace/command/commands.h"
 #include "userspace/diagnose/path/path.h"
 
-struct options {
+struct path_options {
 	const char *interface, *peer; /* peer: NULL if none is given */
 	bool json, all, fix, exit_code;
 };
 
 static const struct option_entry printed[] = {
-	{ "json", NULL, "print one rocescope.path/1 object", OPTION_FLAG(struct options, json), .letter = 'j' },
-	{ "verbose", NULL, "list what is good and what is not known as well", OPTION_FLAG(struct options, all), .letter = 'v' },
-	{ "exit-code", NULL, "exit status 3 if packets will be lost", OPTION_FLAG(struct options, exit_code) },
+	{ "json", NULL, "print one rocescope.path/1 object", OPTION_FLAG(struct path_options, json), .letter = 'j' },
+	{ "verbose", NULL, "list what is good and what is not known as well", OPTION_FLAG(struct path_options, all),
+	 .letter = 'v' },
+	{ "exit-code", NULL, "exit status 3 if packets will be lost", OPTION_FLAG(struct path_options, exit_code) },
 	{ 0 },
 };
 
 static const struct option_entry mended[] = {
-	{ "fix", NULL, "make the safe changes, wait for Ctrl-C, and put everything back", OPTION_FLAG(struct options, fix) },
+	{ "fix", NULL, "make the safe changes, wait for Ctrl-C, and put everything back", OPTION_FLAG(struct path_options,
+												      fix) },
 	{ 0 },
 };
 
@@ -58,11 +60,11 @@ const struct command path_command = {
 		"  rocescope path roce0 10.9.0.1 --fix\n",
 };
 
-static void parse_options(struct options *o, int argc, char **argv)
+static void parse_options(struct path_options *o, int argc, char **argv)
 {
 	int first, count;
 
-	*o = (struct options){ 0 };
+	*o = (struct path_options){ 0 };
 	first = command_parse(&path_command, o, argc, argv);
 	count = argc - first;
 	if (!count)
@@ -85,7 +87,7 @@ static bool will_lose(const struct path_report *r)
 	return false;
 }
 
-static bool print(const struct options *o, const struct path_facts *f, const struct path_report *r)
+static bool print(const struct path_options *o, const struct path_facts *f, const struct path_report *r)
 {
 	int failed = o->json ? path_json(stdout, f, r) : path_lines(stdout, f, r, o->all);
 
@@ -117,14 +119,14 @@ static bool keep(struct path_mend *m, const struct path_report *r)
 	return path_mend_end(m);
 }
 
-static int run(const struct options *o, const struct path_peer *peer)
+static int run(const struct path_options *o, const struct path_peer *peer)
 {
 	struct path_mend *m = NULL;
 	struct path_report report;
 	struct path_facts facts;
 	bool good, mended = true;
 
-	path_look(&facts, o->interface, peer);
+	path_read(&facts, o->interface, peer);
 	path_judge(&report, &facts);
 	if (o->fix) {
 		stop_on_signals();
@@ -144,7 +146,7 @@ int cmd_path(int argc, char **argv)
 {
 	struct path_peer peer;
 	unsigned int ifindex;
-	struct options o;
+	struct path_options o;
 
 	parse_options(&o, argc, argv);
 	arguments_no_file(&path_command, o.interface);

@@ -22,7 +22,7 @@
 #define NAP_NS (20 * NSEC_PER_USEC) /* the pause when there is nothing to send yet */
 #define LEAD_NS NSEC_PER_MSEC	    /* from when the first packet is ready to its departure */
 
-struct sender {
+struct command_sender {
 	struct send_options *options;
 	struct outlet outlet;
 	struct planner *planner;
@@ -53,7 +53,7 @@ static sigset_t block_signals(void)
 }
 
 /* Starts the other thread with signals blocked, so that they interrupt the waits of this one. */
-static bool start_planner(struct sender *s, pthread_t *thread)
+static bool start_planner(struct command_sender *s, pthread_t *thread)
 {
 	sigset_t old = block_signals();
 	int error;
@@ -76,7 +76,7 @@ static bool all_left(const struct send_memory *m)
 }
 
 /* Sends until the plan ends or a signal comes. The rest of the ring is always sent. false: the output failed. */
-static bool let_leave(struct sender *s)
+static bool let_leave(struct command_sender *s)
 {
 	struct send_memory *m = s->outlet.memory;
 	uint64_t begun = now_ns();
@@ -103,7 +103,7 @@ static bool let_leave(struct sender *s)
 
 /* ---- the summary ---- */
 
-static double seconds_of(const struct sender *s, uint64_t begun)
+static double seconds_of(const struct command_sender *s, uint64_t begun)
 {
 	const struct send_memory *m = s->outlet.memory;
 
@@ -117,7 +117,7 @@ static double seconds_of(const struct sender *s, uint64_t begun)
 }
 
 /* ns from one burst to the next. 0: packets do not leave in bursts. */
-static uint64_t between_bursts(const struct plan *plan, const struct send_memory *m)
+static uint64_t between_bursts(const struct send_plan *plan, const struct send_memory *m)
 {
 	double units = plan->rate.unit == RATE_PACKETS ? 1 : 8.0 * m->bytes / m->consumed;
 
@@ -125,7 +125,7 @@ static uint64_t between_bursts(const struct plan *plan, const struct send_memory
 }
 
 /* Call it before the outlet is closed, which frees the memory. */
-static void measure(struct sender *s, uint64_t begun)
+static void measure(struct command_sender *s, uint64_t begun)
 {
 	const struct send_memory *m = s->outlet.memory;
 	struct send_report *r = &s->report;
@@ -145,7 +145,7 @@ static void measure(struct sender *s, uint64_t begun)
 }
 
 /* Call it after the outlet is closed: by then each of its packets has left or is lost. */
-static void count_losses(struct sender *s)
+static void count_losses(struct command_sender *s)
 {
 	struct send_report *r = &s->report;
 
@@ -165,12 +165,12 @@ static bool cannot_write(const char *path)
 }
 
 /* Checks the path of the truth before the run, which may take an hour. */
-static bool can_write_truth(const struct plan *plan)
+static bool can_write_truth(const struct send_plan *plan)
 {
 	return !plan->truth || truth_writable(plan->truth) || cannot_write(plan->truth);
 }
 
-static bool write_truth(const struct sender *s)
+static bool write_truth(const struct command_sender *s)
 {
 	const struct send_report *r = &s->report;
 	const char *path = s->options->plan.truth;
@@ -184,7 +184,7 @@ static bool write_truth(const struct sender *s)
 	return truth_write(planner_truth(s->planner), path, exact) || cannot_write(path);
 }
 
-static bool report(const struct sender *s)
+static bool report(const struct command_sender *s)
 {
 	const char *file = s->options->plan.file;
 
@@ -194,7 +194,7 @@ static bool report(const struct sender *s)
 }
 
 /* Always writes truth and summary. A second Ctrl-C waits until the truth is written. */
-static int finish(struct sender *s, uint64_t begun)
+static int finish(struct command_sender *s, uint64_t begun)
 {
 	sigset_t old;
 	bool written;
@@ -219,7 +219,7 @@ static int finish(struct sender *s, uint64_t begun)
 	return s->options->strict_rate && send_report_slow(&s->report) ? EXIT_COULD_NOT : EXIT_RAN;
 }
 
-static int run(struct sender *s)
+static int run(struct command_sender *s)
 {
 	uint64_t begun;
 	pthread_t thread;
@@ -251,7 +251,7 @@ static int run(struct sender *s)
 int cmd_send(int argc, char **argv)
 {
 	struct send_options o;
-	struct sender s = { .options = &o, .report.options = &o };
+	struct command_sender s = { .options = &o, .report.options = &o };
 	int status;
 
 	options_parse_send(&o, argc, argv);

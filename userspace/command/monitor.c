@@ -116,7 +116,7 @@ static bool take_snapshot(struct monitor *m)
 	if (m->takes)
 		m->now.events = (struct snapshot_events){ true, taken_lost(&m->taken), taken_suppressed(&m->taken) };
 	if (m->host)
-		host_look(m->host, &m->live, &m->now);
+		host_update(m->host, &m->live, &m->now);
 	return true;
 }
 
@@ -160,7 +160,7 @@ static bool show(struct monitor *m, bool last)
 
 /* ---- the run ---- */
 
-/* A scrape takes its own snapshot, without host_look(): the snapshot on the screen points to the owners of the last call. */
+/* A scrape takes its own snapshot, without host_update(): the snapshot on the screen points to the owners of the last call. */
 static bool fill_metrics(void *context, FILE *out)
 {
 	struct monitor *m = context;

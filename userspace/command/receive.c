@@ -22,7 +22,7 @@
 #include "userspace/traffic/receive/server.h"
 #include "userspace/traffic/receive/transmit.h"
 
-struct receiver {
+struct command_receiver {
 	const struct receive_options *options;
 	struct receive_setup setup;
 	struct receive_bpf *bpf;
@@ -35,7 +35,7 @@ struct receiver {
 
 /* ---- what the monitor calls ---- */
 
-static bool arm_by_hand(struct receiver *r)
+static bool arm_by_hand(struct command_receiver *r)
 {
 	const struct receive_options *o = r->options;
 
@@ -50,14 +50,14 @@ static bool arm_by_hand(struct receiver *r)
 	return true;
 }
 
-static bool differ(const struct receiver *r, const char *option)
+static bool differ(const struct command_receiver *r, const char *option)
 {
 	return complain("receive: --pin %s: it was begun with another %s: leave that out, or end it with `rocescope receive "
 			"--unpin %s`", r->options->pin, option, shell_word(r->options->pin).text);
 }
 
 /* By --control, QPs of a pinned receiver that an earlier command armed take packets until then from --peer only. */
-static bool serve_again(struct receiver *r)
+static bool serve_again(struct command_receiver *r)
 {
 	for (__u32 i = 0; i < r->maps.qp_count; i++)
 		if (r->options->has_peer && memcmp(r->maps.qps[i].responder.peer, r->options->peer, sizeof(r->options->peer)))
@@ -68,7 +68,7 @@ static bool serve_again(struct receiver *r)
 /*
  * A pinned receiver: what whoever armed its QPs said, for what we tell. false: this command is told otherwise, which is reported.
  */
-static bool recall(struct receiver *r)
+static bool recall(struct command_receiver *r)
 {
 	const struct roce_responder *first = &r->maps.qps[0].responder;
 	const struct receive_options *o = r->options;
@@ -96,7 +96,7 @@ static bool recall(struct receiver *r)
 /* The memory is there, and no packet has come yet, or it is that of a pinned receiver. */
 static bool on_loaded(void *context, __attribute__((unused)) const struct live *l)
 {
-	struct receiver *r = context;
+	struct command_receiver *r = context;
 
 	if (!r->setup.resumed && !receive_programs_fill(r->bpf, &r->setup))
 		return false;
@@ -109,7 +109,7 @@ static bool on_loaded(void *context, __attribute__((unused)) const struct live *
 
 static bool open_programs(void *context, bool events, struct taken_programs *to)
 {
-	struct receiver *r = context;
+	struct command_receiver *r = context;
 
 	r->bpf = receive_programs_open(&r->setup, events, to);
 	to->live.loaded = on_loaded;
@@ -118,7 +118,7 @@ static bool open_programs(void *context, bool events, struct taken_programs *to)
 }
 
 /* RC without answers is of no use; to who may be of UC it is worth a warning. */
-static bool can_answer(const struct receiver *r, bool native)
+static bool can_answer(const struct command_receiver *r, bool native)
 {
 	char why[TRANSMIT_TEXT];
 
@@ -131,7 +131,7 @@ static bool can_answer(const struct receiver *r, bool native)
 	return r->setup.service != RDMA_RC;
 }
 
-static void say_begun(const struct receiver *r)
+static void say_begun(const struct command_receiver *r)
 {
 	const struct receive_settings *s = &r->setup.settings;
 
@@ -143,7 +143,7 @@ static void say_begun(const struct receiver *r)
 
 static bool begin(void *context, const struct live *l)
 {
-	struct receiver *r = context;
+	struct command_receiver *r = context;
 	struct receive_server_options server = {
 		.setup = &r->setup, .maps = &r->maps, .native = strcmp(l->interface[0].mode, "generic"),
 		.posts = r->options->receives && !r->options->pin, .over = r->over,
@@ -165,7 +165,7 @@ static bool begin(void *context, const struct live *l)
 
 static bool end(void *context)
 {
-	struct receiver *r = context;
+	struct command_receiver *r = context;
 
 	receive_server_stop(r->server);
 	return receive_dump(r->options, &r->maps);
@@ -173,15 +173,15 @@ static bool end(void *context)
 
 static json_t *json(void *context)
 {
-	struct receiver *r = context;
+	struct command_receiver *r = context;
 
 	return receive_report_json(&r->report);
 }
 
 static int lines(void *context, FILE *out, const struct snapshot *now, bool last)
 {
-	struct receiver *r = context;
-	struct page page;
+	struct command_receiver *r = context;
+	struct view_page page;
 
 	page_open(&page, out);
 	if (last)
@@ -194,7 +194,7 @@ static int lines(void *context, FILE *out, const struct snapshot *now, bool last
 
 static bool faulty(void *context, const struct faults *f)
 {
-	struct receiver *r = context;
+	struct command_receiver *r = context;
 	struct receive_totals t;
 	__u64 refused = 0;
 
@@ -227,7 +227,7 @@ static void count_each(FILE *out, const char *name, const char *help, const char
 
 static int metrics(void *context, FILE *out)
 {
-	struct receiver *r = context;
+	struct command_receiver *r = context;
 	struct receive_totals t;
 
 	receive_totals_read(&r->report, &t);
@@ -249,7 +249,7 @@ static int metrics(void *context, FILE *out)
 /* ---- the beginning ---- */
 
 /* Whether options that are told are those with which the pinned receiver was begun. */
-static bool is_as_told(const struct receiver *r)
+static bool is_as_told(const struct command_receiver *r)
 {
 	const struct receive_settings *s = &r->setup.settings;
 	const struct receive_options *o = r->options;
@@ -273,13 +273,13 @@ static bool is_as_told(const struct receiver *r)
 	return (s->each >= o->each || differ(r, "--each")) && (s->notify >= o->notify || differ(r, "--cnp"));
 }
 
-static bool say_pin(const struct receiver *r, const char *map, int error)
+static bool say_pin(const struct command_receiver *r, const char *map, int error)
 {
 	return complain("receive: --pin %s: the map %s: %s", r->options->pin, map,
 			error == -EPROTO ? "a build with another layout made it" : cause(-error).text);
 }
 
-static bool resume(struct receiver *r, const struct receive_maps *m)
+static bool resume(struct command_receiver *r, const struct receive_maps *m)
 {
 	struct roce_region *region = calloc(RECEIVE_REGIONS, sizeof(*region));
 	int regions = region ? receive_maps_regions(m, region, RECEIVE_REGIONS) : -ENOMEM;
@@ -293,7 +293,7 @@ static bool resume(struct receiver *r, const struct receive_maps *m)
 }
 
 /* From a pinned receiver, or anew. */
-static bool set_up(struct receiver *r)
+static bool set_up(struct command_receiver *r)
 {
 	struct receive_maps pinned;
 	int error;
@@ -310,7 +310,7 @@ static bool set_up(struct receiver *r)
 }
 
 /* Returns the exit status. */
-static int listen_and_run(struct receiver *r, struct monitor_options *o)
+static int listen_and_run(struct command_receiver *r, struct monitor_options *o)
 {
 	int status;
 
@@ -326,7 +326,7 @@ static int listen_and_run(struct receiver *r, struct monitor_options *o)
 
 int receive_run(struct receive_command *c)
 {
-	struct receiver r = { .options = &c->receive, .maps = { .regions = -1 },
+	struct command_receiver r = { .options = &c->receive, .maps = { .regions = -1 },
 			      .over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
 	struct monitor_added added = {
 		.context = &r, .over = r.over, .alone = !c->watch, .files = c->receive.dump, .open = open_programs,

@@ -6,7 +6,7 @@
 #include "bench/frame.h"
 #include "tests/unit/cmocka_includes.h"
 
-static __u32 field(const struct frame *f)
+static __u32 field(const struct bench_frame *f)
 {
 	__u32 icrc;
 
@@ -17,7 +17,7 @@ static __u32 field(const struct frame *f)
 static void try_payload(enum frame_kind kind, __u32 payload)
 {
 	static struct rewrite_tables tables;
-	static struct frame f;
+	static struct bench_frame f;
 
 	frame_make(&f, kind, payload);
 	assert_int_equal(f.length, 14 + 20 + 8 + 12 + (payload == 3456 ? 0 : 16) + payload + 4);

@@ -74,7 +74,7 @@ static void rest(int turns)
 	}
 }
 
-static void deliver(const struct frame *f)
+static void deliver(const struct test_frame *f)
 {
 	frame->time = now;
 	frame->frame = (struct observer_frame){ .bytes = frame->of_socket, .captured = f->length, .wire = f->length };
@@ -88,7 +88,7 @@ static void deliver(const struct frame *f)
 static void request_of(__u8 opcode, __u32 psn, __u32 dma_length)
 {
 	const struct frame_spec s = { .opcode = opcode, .dqpn = QPN, .psn = psn, .payload = 256, .dma_length = dma_length };
-	struct frame f;
+	struct test_frame f;
 
 	frame_build(&f, &s);
 	f.bytes[f.bth + 8] = 0x80; /* AckReq */
@@ -114,7 +114,7 @@ static void swap(uint8_t *a, uint8_t *c, int bytes)
 static void answer(__u8 syndrome, __u32 psn)
 {
 	const struct frame_spec s = { .opcode = ACK, .dqpn = qp.peer_qpn, .psn = psn, .syndrome = syndrome };
-	struct frame f;
+	struct test_frame f;
 
 	frame_build(&f, &s);
 	swap(f.bytes, f.bytes + 6, 6);
@@ -260,7 +260,7 @@ static void test_dma_length_of_packet(void **state)
 static void test_place_of_icrc(void **state)
 {
 	const struct frame_spec s = { .opcode = RC_ONLY, .dqpn = QPN, .psn = 100, .payload = 256, .dma_length = 256, .trailer = 20 };
-	struct frame f;
+	struct test_frame f;
 
 	(void)state;
 	rest(2);
@@ -408,7 +408,7 @@ static void assert_shows(view *show, const char *words)
 static void from(__u8 host, __u32 dqpn, __u32 psn)
 {
 	const struct frame_spec s = { .opcode = UC_ONLY, .dqpn = dqpn, .psn = psn, .payload = 64, .dma_length = 64 };
-	struct frame f;
+	struct test_frame f;
 
 	frame_build(&f, &s);
 	f.bytes[f.l3 + 15] = host;

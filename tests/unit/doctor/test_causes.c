@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The graph of causes and consequences (userspace/diagnose/finding/finding.def): its form, and what follows from it for signs. */
+/* The graph of causes and consequences (userspace/diagnose/finding/finding.def): its form,
+	and what follows from it for symptoms. */
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
@@ -85,7 +86,7 @@ static void test_lines(void **unused)
 	}
 }
 
-/* ---- signs ---- */
+/* ---- symptoms ---- */
 
 static struct roce_key stream(int src, int dst, int qpn)
 {
@@ -96,40 +97,40 @@ static struct roce_key stream(int src, int dst, int qpn)
 	return k;
 }
 
-static struct sign *add(struct signs *s, int kind, __u64 packets)
+static struct symptom *add(struct symptoms *s, int kind, __u64 packets)
 {
-	struct sign *sign = signs_get(s, kind);
+	struct symptom *symptom = symptoms_get(s, kind);
 
-	assert_non_null(sign);
-	sign->packets = packets;
-	return sign;
+	assert_non_null(symptom);
+	symptom->packets = packets;
+	return symptom;
 }
 
 /* Whether both in one stream give: the cause alone is unexplained, and the consequence is explained by it. */
 static void check_stream(int cause, int consequence)
 {
 	struct roce_key key = stream(1, 2, 3);
-	struct signs s = { 0 };
-	struct sign *found;
+	struct symptoms s = { 0 };
+	struct symptom *found;
 
 	add(&s, consequence, 9);
 	if (cause != WRONG_ICRC)
 		add(&s, cause, FINDING_PACKETS);
 	causes_explain(NULL, &s, &key, cause == WRONG_ICRC);
-	found = signs_find(&s, consequence);
+	found = symptoms_find(&s, consequence);
 	if (found->cause_count != 1 || found->root != (cause == WRONG_ICRC ? KIND_wrong_icrc : cause))
 		fail_msg("%s does not explain %s", name_of(cause), name_of(consequence));
 	if (cause != WRONG_ICRC)
-		assert_int_equal(signs_find(&s, cause)->cause_count, 0);
-	signs_free(&s);
+		assert_int_equal(symptoms_find(&s, cause)->cause_count, 0);
+	symptoms_free(&s);
 }
 
 /* The cause in the stream `from`. Returns whether it explains the consequence in the stream `in`. */
 static bool explained_elsewhere(int cause, int consequence, struct roce_key from, struct roce_key in, __u64 packets)
 {
-	struct sign by = { .kind = cause, .packets = packets };
+	struct symptom by = { .kind = cause, .packets = packets };
 	struct causes elsewhere;
-	struct signs s = { 0 };
+	struct symptoms s = { 0 };
 	bool explained;
 
 	add(&s, consequence, 9);
@@ -138,7 +139,7 @@ static bool explained_elsewhere(int cause, int consequence, struct roce_key from
 	causes_explain(&elsewhere, &s, &in, false);
 	explained = s.list[0].cause_count == 1 && s.list[0].root == cause;
 	causes_free(&elsewhere);
-	signs_free(&s);
+	symptoms_free(&s);
 	return explained;
 }
 
@@ -173,69 +174,70 @@ static void test_one_stream_hides_no_other(void **unused)
 {
 	struct roce_key key = stream(1, 2, 4);
 	struct causes elsewhere;
-	struct signs s = { 0 };
+	struct symptoms s = { 0 };
 
 	(void)unused;
 	causes_init(&elsewhere);
-	causes_note(&elsewhere, &(struct sign){ .kind = KIND_rnr, .packets = 100 }, &(struct roce_key){ .src = { 1 }, .dst = { 2 } });
+	causes_note(&elsewhere, &(struct symptom){ .kind = KIND_rnr, .packets = 100 }, &(struct roce_key){ .src = { 1 },
+													  .dst = { 2 } });
 	add(&s, KIND_loss, 5);
 	add(&s, KIND_reorder, 5);
 	causes_explain(&elsewhere, &s, &key, false);
 	for (size_t i = 0; i < s.count; i++)
 		assert_int_equal(s.list[i].cause_count, 0);
-	signs_free(&s);
+	symptoms_free(&s);
 	causes_free(&elsewhere);
 }
 
 static void test_chain(void **unused)
 {
 	struct roce_key key = stream(1, 2, 3);
-	struct signs s = { 0 };
-	const struct sign *found;
+	struct symptoms s = { 0 };
+	const struct symptom *found;
 
 	(void)unused;
 	add(&s, KIND_retransmission, 5);
 	add(&s, KIND_no_response, 5);
 	add(&s, KIND_no_ackreq, 5);
 	causes_explain(NULL, &s, &key, false);
-	assert_int_equal(signs_find(&s, KIND_no_response)->root, KIND_no_ackreq);
-	found = signs_find(&s, KIND_retransmission);
+	assert_int_equal(symptoms_find(&s, KIND_no_response)->root, KIND_no_ackreq);
+	found = symptoms_find(&s, KIND_retransmission);
 	assert_int_equal(found->root, KIND_no_ackreq);
 	assert_int_equal(found->cause_count, 2);
 	assert_false(found->part);
-	signs_free(&s);
+	symptoms_free(&s);
 
 	/* a torn message that is there only because PSNs count wrong refuses nothing */
 	add(&s, KIND_psn_constant, 5);
 	add(&s, KIND_missing_last, 5);
 	add(&s, KIND_refused_length, 5);
 	causes_explain(NULL, &s, &key, false);
-	assert_int_equal(signs_find(&s, KIND_missing_last)->root, KIND_psn_constant);
-	assert_int_equal(signs_find(&s, KIND_refused_length)->cause_count, 0);
-	signs_free(&s);
+	assert_int_equal(symptoms_find(&s, KIND_missing_last)->root, KIND_psn_constant);
+	assert_int_equal(symptoms_find(&s, KIND_refused_length)->cause_count, 0);
+	symptoms_free(&s);
 }
 
 static void test_doubt_and_parts(void **unused)
 {
 	struct roce_key key = stream(1, 2, 3);
-	struct signs s = { 0 };
+	struct symptoms s = { 0 };
 
 	(void)unused;
 	add(&s, KIND_retransmission, 5);
 	add(&s, KIND_loss, 5)->doubted = true;
 	causes_explain(NULL, &s, &key, false);
-	assert_int_equal(signs_find(&s, KIND_retransmission)->cause_count, 0);
-	signs_find(&s, KIND_loss)->doubted = false;
+	assert_int_equal(symptoms_find(&s, KIND_retransmission)->cause_count, 0);
+	symptoms_find(&s, KIND_loss)->doubted = false;
 	causes_explain(NULL, &s, &key, false);
-	assert_true(signs_find(&s, KIND_retransmission)->part);
+	assert_true(symptoms_find(&s, KIND_retransmission)->part);
 	add(&s, KIND_no_response, 5);
 	causes_explain(NULL, &s, &key, false);
-	assert_false(signs_find(&s, KIND_retransmission)->part);
+	assert_false(symptoms_find(&s, KIND_retransmission)->part);
 	/* of a class: too few packets */
 	add(&s, KIND_ttl_zero, FINDING_PACKETS - 1);
 	causes_explain(NULL, &s, &key, false);
-	assert_int_equal(signs_find(&s, KIND_no_response)->cause_count, 0);
-	signs_free(&s);
+	assert_int_equal(symptoms_find(&s, KIND_no_response)->cause_count, 0);
+	symptoms_free(&s);
 }
 
 int main(void)

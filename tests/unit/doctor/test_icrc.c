@@ -33,7 +33,7 @@ static const struct traffic traffics[] = {
 
 static uint64_t seed = 4711;
 
-static void make_packet(const struct traffic *t, struct frame *f, int qp, int k)
+static void make_packet(const struct traffic *t, struct test_frame *f, int qp, int k)
 {
 	/* Only with immediate, First, Middle, Last, Only */
 	static const uint8_t opcodes[] = { 0x0b, 0x06, 0x07, 0x09, 0x04 };
@@ -68,13 +68,13 @@ static void make_packet(const struct traffic *t, struct frame *f, int qp, int k)
 }
 
 /* Both QPs' packets, alternating by two. */
-struct capture {
-	struct frame f[QPS * PACKETS_MOST];
+struct test_capture {
+	struct test_frame f[QPS * PACKETS_MOST];
 	int of_stream[QPS * PACKETS_MOST]; /* the QP's previous packet, -1: none */
 	int count;
 };
 
-static void make_capture(struct capture *c, const struct traffic *t)
+static void make_capture(struct test_capture *c, const struct traffic *t)
 {
 	int made[QPS] = {}, last[QPS] = { -1, -1 };
 
@@ -89,14 +89,14 @@ static void make_capture(struct capture *c, const struct traffic *t)
 	}
 }
 
-static const struct frame *before(const struct capture *c, int i, bool sender)
+static const struct test_frame *before(const struct test_capture *c, int i, bool sender)
 {
 	int b = sender ? i - 1 : c->of_stream[i];
 
 	return b < 0 ? NULL : &c->f[b];
 }
 
-static void remember(struct icrc_before *b, const struct frame *f)
+static void remember(struct icrc_before *b, const struct test_frame *f)
 {
 	memset(b, 0, sizeof(*b));
 	if (!f)
@@ -109,7 +109,8 @@ static void remember(struct icrc_before *b, const struct frame *f)
 }
 
 /* Handles a frame as the doctor does. Returns whether the ICRC was bad. */
-static bool take(struct icrc_study *s, const struct frame *f, const struct frame *of_stream, const struct frame *of_sender,
+static bool take(struct icrc_study *s, const struct test_frame *f, const struct test_frame *of_stream,
+		 const struct test_frame *of_sender,
 		 uint64_t number)
 {
 	uint32_t right = frame_icrc(f), found;
@@ -141,12 +142,12 @@ static bool take(struct icrc_study *s, const struct frame *f, const struct frame
 }
 
 /* Takes all packets of a capture with that mistake. Returns the number of bad ones. */
-static int take_all(struct capture *c, struct icrc_study *s[QPS], const char *first, const char *second)
+static int take_all(struct test_capture *c, struct icrc_study *s[QPS], const char *first, const char *second)
 {
 	int bad = 0;
 
 	for (int i = 0; i < c->count; i++) {
-		struct frame *f = &c->f[i];
+		struct test_frame *f = &c->f[i];
 
 		assert_true(wrong_icrc(f, before(c, i, false), before(c, i, true), first, second, f->bytes + f->icrc));
 		bad += take(s[i / 2 % QPS], f, before(c, i, false), before(c, i, true), i + 1);
@@ -183,10 +184,10 @@ static void split_kind(const char *kind, char names[2][48])
 }
 
 /* Whether these names give the ICRCs of the capture's bad packets. */
-static bool is_same(const struct capture *c, char names[2][48])
+static bool is_same(const struct test_capture *c, char names[2][48])
 {
 	for (int i = 0; i < c->count; i++) {
-		const struct frame *f = &c->f[i];
+		const struct test_frame *f = &c->f[i];
 		uint32_t right = frame_icrc(f);
 		uint8_t icrc[4];
 
@@ -240,7 +241,7 @@ static bool is_reported(const struct finding *f, char names[2][48], const char *
 static bool check_explanation(const struct traffic *t, const struct explanation *x)
 {
 	const char *first = name_of(x->first), *second = name_of(x->second);
-	static struct capture c;
+	static struct test_capture c;
 	struct icrc_study *s[QPS];
 	struct findings f = {};
 	bool named = true;
@@ -309,7 +310,7 @@ static void pairs(void **state)
 /* ---- flipped bits ---- */
 
 /* A UC packet with a payload of random bytes. */
-static void make_plain(struct frame *f, int payload, uint32_t psn)
+static void make_plain(struct test_frame *f, int payload, uint32_t psn)
 {
 	struct frame_spec s = { .opcode = 0x2a, .dqpn = 0x11, .psn = psn, .dma_length = payload, .payload = payload };
 
@@ -320,9 +321,9 @@ static void make_plain(struct frame *f, int payload, uint32_t psn)
 }
 
 /* Sets the ICRC of the frame with these bits flipped. For bits of the ICRC itself, flips them in the right one. */
-static void flip(struct frame *f, int at, uint16_t bits)
+static void flip(struct test_frame *f, int at, uint16_t bits)
 {
-	struct frame copy = *f;
+	struct test_frame copy = *f;
 	uint32_t icrc;
 
 	put(f->bytes + f->icrc, __builtin_bswap32(frame_icrc(f)), 4);
@@ -365,7 +366,7 @@ static void expect_text(const struct finding *f, const char *format, int a, int 
 	assert_non_null(strstr(f->text, want));
 }
 
-static bool is_masked(const struct frame *f, int at)
+static bool is_masked(const struct test_frame *f, int at)
 {
 	int ip = at - f->l3;
 
@@ -376,7 +377,7 @@ static bool is_masked(const struct frame *f, int at)
  * One packet with one flipped bit: finds its place. A known mistake may give the same ICRC. Returns whether the finding was a
  * flip.
  */
-static bool check_flip(struct frame *f, int at, int bit)
+static bool check_flip(struct test_frame *f, int at, int bit)
 {
 	struct icrc_study *s = icrc_study_new();
 	struct finding found;
@@ -399,7 +400,7 @@ static bool check_flip(struct frame *f, int at, int bit)
 
 static void every_byte(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 	int other = 0;
 
 	(void)state;
@@ -415,7 +416,7 @@ static void every_byte(void **state)
 /* By default every second bit, in turn the even and the odd ones. */
 static void every_bit(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 	int other = 0, step = test_long() ? 1 : 2;
 
 	(void)state;
@@ -440,7 +441,7 @@ static void fields(void **state)
 		{ 2, 5, "byte 0 of the BTH destination QPN" }, { 2, 11, "byte 2 of the BTH PSN" }, { 2, 12, "byte 0 of the RETH virtual address" },
 		{ 2, 21, "byte 1 of the RETH R_Key" }, { 2, 27, "byte 3 of the RETH DMA length" }, { 2, 28, "byte 0 of the payload" },
 	};
-	static struct frame f;
+	static struct test_frame f;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
@@ -458,7 +459,7 @@ static void fields(void **state)
 /* Three packets with the same burst of up to eight bits. */
 static void bursts_(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 
 	(void)state;
 	for (int k = 0; k < (test_long() ? 300 : 50); k++) {
@@ -486,7 +487,7 @@ static void bursts_(void **state)
 /* Flips the same bit at every `width` bytes, from the beginning of the frame or of the payload. */
 static void lanes(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 
 	(void)state;
 	for (int width = 4; width <= 512; width *= 2) {
@@ -525,7 +526,7 @@ static void lanes(void **state)
 /* One flipped bit at a random place in each packet: never a lane, however many packets there are. */
 static void flips_anywhere(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 
 	(void)state;
 	/* by default few, some, and the most */
@@ -560,7 +561,7 @@ static void flips_anywhere(void **state)
 /* One flipped bit of the PSN in one packet is not reported as two mistakes. */
 static void flip_before_pair(void **state)
 {
-	static struct frame f, before;
+	static struct test_frame f, before;
 	struct icrc_study *s = icrc_study_new();
 	struct finding found;
 
@@ -578,7 +579,7 @@ static void flip_before_pair(void **state)
 
 static void constant(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 	struct icrc_study *s = icrc_study_new();
 	struct finding found;
 
@@ -598,7 +599,7 @@ static void constant(void **state)
 /* A single packet, or one that is repeated, gives a candidate only. Checks the reported right value. */
 static void candidate(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 	struct icrc_study *s = icrc_study_new();
 	struct finding found;
 	uint8_t icrc[4];
@@ -621,7 +622,7 @@ static void candidate(void **state)
 /* One finding for three streams of one sender. Another sender gives another finding. */
 static void several_streams(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 	struct icrc_study *s[6];
 	struct findings found = {};
 
@@ -652,7 +653,7 @@ static void several_streams(void **state)
 /* A mistake in most packets, a lane in some, a meaningless value in one. */
 static void mixed(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 	struct icrc_study *s = icrc_study_new();
 	struct findings found = {};
 
@@ -680,7 +681,7 @@ static void mixed(void **state)
 /* If two mistakes give the same ICRC on every packet, the finding names the other as well. */
 static void same(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 	struct icrc_study *s = icrc_study_new();
 	struct finding found;
 
@@ -696,7 +697,7 @@ static void same(void **state)
 }
 
 /* An ICRC that no mistake of the list gives. Reflected; mirrored: it goes out with its bits in the other order. */
-static void other_icrc(struct frame *f, uint32_t polynomial, uint32_t seed, const char *lead, bool mirrored)
+static void other_icrc(struct test_frame *f, uint32_t polynomial, uint32_t seed, const char *lead, bool mirrored)
 {
 	static uint8_t bytes[FRAME_ROOM];
 	static struct wrong w;
@@ -723,7 +724,7 @@ static void parameters(void **state)
 		{ 0xedb88320, 0x12345678, "ones", false, "the CRC has other parameters: start 0x1e6a2c48 instead of 0xffffffff" },
 		{ 0xedb88302, ~0u, "ones", true, "polynomial 0x40c11db7 instead of 0x04c11db7; REFOUT is off" },
 	};
-	static struct frame f;
+	static struct test_frame f;
 
 	(void)state;
 	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
@@ -749,7 +750,7 @@ static void parameters(void **state)
 /* Packets without an ICRC, of a sender that sends others with one. */
 static void absent_in_some(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 	struct icrc_study *s = icrc_study_new();
 	struct finding found;
 
@@ -772,7 +773,7 @@ static void absent_in_some(void **state)
 
 static void unexplained(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 	struct icrc_study *s = icrc_study_new();
 	struct finding found;
 	uint32_t first = 0;
@@ -797,7 +798,7 @@ static void unexplained(void **state)
 /* A packet that is explained by chance, or in another way, does not hide that the others have no explanation. */
 static void most_unexplained(void **state)
 {
-	static struct frame f;
+	static struct test_frame f;
 	struct icrc_study *s = icrc_study_new();
 	struct findings found = {};
 
@@ -821,7 +822,7 @@ static void most_unexplained(void **state)
 /* Random headers with flipped bits: nothing beyond them is read, and right ICRCs are accepted. */
 static void any_headers(void **state)
 {
-	static struct frame f, before, sender;
+	static struct test_frame f, before, sender;
 	int taken = 0, count = test_long() ? 6000 : 150;
 
 	(void)state;

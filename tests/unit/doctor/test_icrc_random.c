@@ -15,7 +15,7 @@
 
 static uint64_t seed = 99;
 
-static void take(struct icrc_study *s, struct frame *f, struct icrc_before *before, int number)
+static void take(struct icrc_study *s, struct test_frame *f, struct icrc_before *before, int number)
 {
 	struct observer_frame frame = { .bytes = f->bytes, .captured = f->length, .wire = f->length };
 	struct roce_packet p;
@@ -40,7 +40,7 @@ static void check(int streams, bool one_sender, int payload)
 
 	for (int i = 0; i < streams; i++) {
 		struct frame_spec spec = { .opcode = 0x2a, .dqpn = 17 + i, .payload = payload };
-		struct frame f;
+		struct test_frame f;
 
 		frame_build(&f, &spec);
 		if (!one_sender)

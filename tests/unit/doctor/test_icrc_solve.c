@@ -51,13 +51,13 @@ static uint32_t crc_byte(uint32_t r, const struct crc *c, uint8_t byte)
 	return r;
 }
 
-static void fill(struct frame *f, int at, uint8_t bits, bool zeroes)
+static void fill(struct test_frame *f, int at, uint8_t bits, bool zeroes)
 {
 	f->bytes[at] = zeroes ? f->bytes[at] & ~bits : f->bytes[at] | bits;
 }
 
 /* The field, by the layouts of RFC 791, 8200, 768 and IBTA 9.2. */
-static void mask_field(struct frame *f, int field, bool zeroes)
+static void mask_field(struct test_frame *f, int field, bool zeroes)
 {
 	bool v6 = f->bytes[f->l3] >> 4 == 6;
 	static const struct {
@@ -90,9 +90,9 @@ static void mask_field(struct frame *f, int field, bool zeroes)
 }
 
 /* The four bytes on the wire. */
-static void make_icrc(const struct crc *c, const struct frame *sent, uint8_t icrc[4])
+static void make_icrc(const struct crc *c, const struct test_frame *sent, uint8_t icrc[4])
 {
-	static struct frame f;
+	static struct test_frame f;
 	const int begins[] = { 0, sent->l3, sent->udp, sent->bth };
 	uint32_t r = c->start, out = 0;
 
@@ -127,14 +127,14 @@ static struct crc right_crc(void)
 
 /* ---- the sender ---- */
 
-struct sender {
+struct test_sender {
 	bool ipv6, several_opcodes;
 	int tags, lengths, length[3];
 	uint32_t varies; /* which of the fields below vary */
 	uint32_t base[SOLVE_COUNT];
 };
 
-static void draw_sender(struct sender *s)
+static void draw_sender(struct test_sender *s)
 {
 	s->ipv6 = !draw(4);
 	s->tags = draw(2);
@@ -147,12 +147,12 @@ static void draw_sender(struct sender *s)
 		s->base[i] = draw_word();
 }
 
-static uint32_t value(const struct sender *s, enum solve_field f, int k)
+static uint32_t value(const struct test_sender *s, enum solve_field f, int k)
 {
 	return s->base[f] + (s->varies >> f & 1 ? k * (2 * f + 1) : 0);
 }
 
-static void make_packet(const struct sender *s, struct frame *f, int k)
+static void make_packet(const struct test_sender *s, struct test_frame *f, int k)
 {
 	/* UC: Only; First, Middle, Last */
 	static const uint8_t opcodes[] = { 0x26, 0x27, 0x28 };
@@ -190,7 +190,7 @@ static uint32_t draw_value(void)
 	return how < 2 ? ~0u : how < 3 ? 0 : draw_word();
 }
 
-static void draw_crc(struct crc *c, const struct sender *s)
+static void draw_crc(struct crc *c, const struct test_sender *s)
 {
 	static const uint32_t known[] = { 0x04c11db7, 0x1edc6f41, 0x741b8cd7, 0x814141ab };
 	uint32_t there = right_masks & ~(s->ipv6 ? 1 << SOLVE_ip_checksum : 1 << SOLVE_flow_label);
@@ -213,19 +213,19 @@ static void draw_crc(struct crc *c, const struct sender *s)
 		c->masked |= 1u << draw(SOLVE_COUNT);
 }
 
-static void seal(struct frame *f, const struct crc *c)
+static void seal(struct test_frame *f, const struct crc *c)
 {
 	make_icrc(c, f, f->bytes + f->icrc);
 }
 
-static struct solve_packet packet_of(const struct frame *f)
+static struct solve_packet packet_of(const struct test_frame *f)
 {
 	return (struct solve_packet){ .frame = f->bytes, .ip = f->l3, .udp = f->udp, .bth = f->bth, .icrc = f->icrc,
 				      .ipv6 = f->bytes[f->l3] >> 4 == 6 };
 }
 
 /* How many of the packets the CRC gives. */
-static int count_right(const struct crc *c, const struct frame *f, int count)
+static int count_right(const struct crc *c, const struct test_frame *f, int count)
 {
 	int right = 0;
 
@@ -257,9 +257,9 @@ struct tally {
 };
 
 /* Whether the solver recovers this CRC. */
-static bool check_crc(const struct sender *s, const struct crc *c, struct tally *tally)
+static bool check_crc(const struct test_sender *s, const struct crc *c, struct tally *tally)
 {
-	static struct frame f[PACKETS + MORE];
+	static struct test_frame f[PACKETS + MORE];
 	struct solve_packet packets[PACKETS];
 	struct solution found[SOLUTIONS_MOST];
 	bool recovered = false, all = true;
@@ -306,7 +306,7 @@ static void random_crcs(void **state)
 
 	(void)state;
 	for (int i = 0; i < CASES; i++) {
-		struct sender s;
+		struct test_sender s;
 		struct crc c;
 
 		draw_sender(&s);
@@ -332,10 +332,10 @@ static void one_parameter(void **state)
 	wrong[5].polynomial = 0x04c11db5;
 	wrong[6].first = FIRST_BTH;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		struct sender s = { .lengths = 2, .length = { 64, 100 }, .varies = 1 << SOLVE_ip_id };
+		struct test_sender s = { .lengths = 2, .length = { 64, 100 }, .varies = 1 << SOLVE_ip_id };
 		struct solve_packet packets[PACKETS];
 		struct solution found[SOLUTIONS_MOST];
-		static struct frame f[PACKETS];
+		static struct test_frame f[PACKETS];
 		char made[160], solved[160];
 		struct crc one;
 
@@ -355,14 +355,14 @@ static void one_parameter(void **state)
 /* Of right ICRCs the right solution is found alone, of random ones none. */
 static void right_and_random(void **state)
 {
-	static struct frame f[PACKETS];
+	static struct test_frame f[PACKETS];
 
 	(void)state;
 	for (int i = 0; i < CASES / 4; i++) {
 		struct solve_packet packets[PACKETS];
 		struct solution found[SOLUTIONS_MOST];
 		struct crc right = right_crc();
-		struct sender s;
+		struct test_sender s;
 
 		draw_sender(&s);
 		for (int k = 0; k < PACKETS; k++) {
@@ -381,11 +381,11 @@ static void right_and_random(void **state)
 /* Few packets, packets that are alike, and the longest ones. */
 static void any_packets(void **state)
 {
-	static struct frame f[PACKETS];
+	static struct test_frame f[PACKETS];
 	struct solve_packet packets[PACKETS];
 	struct solution found[SOLUTIONS_MOST];
 	struct crc c = right_crc();
-	struct sender s = { .lengths = 2, .length = { 9000, 8900 } };
+	struct test_sender s = { .lengths = 2, .length = { 9000, 8900 } };
 
 	(void)state;
 	c.polynomial = 0x12345679;

@@ -22,7 +22,7 @@ struct shared {
 	uint8_t ttl;
 };
 
-struct options {
+struct test_options {
 	uint16_t port;
 	uint32_t qpn, part;
 	uint64_t bytes, any;
@@ -38,7 +38,7 @@ struct options {
 
 static void take_custom(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct options *o = p->options;
+	struct test_options *o = p->options;
 
 	if (!strcmp(text, "bad"))
 		option_wrong(p, e, text, "this is %s", "bad");
@@ -49,26 +49,26 @@ static void take_custom(struct option_parser *p, const struct option_entry *e, c
 }
 
 static const struct option_entry entries[] = {
-	{ "port", "N", "a port", OPTION_NUMBER(struct options, port, 1, 65535), .usual = "7" },
-	{ "qpn", "N", "a QPN", OPTION_HEX(struct options, qpn, 0, 0xffffff) },
-	{ "bytes", "SIZE", "a size", OPTION_SIZE(struct options, bytes, 0, 1 << 20) },
-	{ "any", "N", "any number", OPTION_HEX(struct options, any, 0, UINT64_MAX) },
-	{ "interval", "SECONDS", "a time", OPTION_SECONDS(struct options, interval, 1), .usual = "1.5" },
-	{ "rate", "RATE", "a rate", OPTION_RATE(struct options, rate) },
-	{ "bits", "RATE", "a rate in bits", OPTION_BIT_RATE(struct options, bits) },
+	{ "port", "N", "a port", OPTION_NUMBER(struct test_options, port, 1, 65535), .usual = "7" },
+	{ "qpn", "N", "a QPN", OPTION_HEX(struct test_options, qpn, 0, 0xffffff) },
+	{ "bytes", "SIZE", "a size", OPTION_SIZE(struct test_options, bytes, 0, 1 << 20) },
+	{ "any", "N", "any number", OPTION_HEX(struct test_options, any, 0, UINT64_MAX) },
+	{ "interval", "SECONDS", "a time", OPTION_SECONDS(struct test_options, interval, 1), .usual = "1.5" },
+	{ "rate", "RATE", "a rate", OPTION_RATE(struct test_options, rate) },
+	{ "bits", "RATE", "a rate in bits", OPTION_BIT_RATE(struct test_options, bits) },
 	{ 0 },
 };
 
 static const struct option_entry others[] = {
-	{ "colour", NULL, "a colour", OPTION_CHOICE(struct options, colour, colours), .usual = "green" },
-	{ "shade", "SHADE", "another one", OPTION_CHOICE(struct options, shade, colours) },
+	{ "colour", NULL, "a colour", OPTION_CHOICE(struct test_options, colour, colours), .usual = "green" },
+	{ "shade", "SHADE", "another one", OPTION_CHOICE(struct test_options, shade, colours) },
 	{ "name", "FILE", "a text that is so long that its words do not fit into one line of eighty characters",
-	  OPTION_TEXT(struct options, name), .letter = 'w' },
-	{ "ip", "IP", "an address", OPTION_ADDRESS(struct options, ip) },
-	{ "ipv4", "IPV4", "an address", OPTION_ADDRESS(struct options, ipv4) },
-	{ "mac", "MAC", "an address", OPTION_MAC(struct options, mac) },
+	  OPTION_TEXT(struct test_options, name), .letter = 'w' },
+	{ "ip", "IP", "an address", OPTION_ADDRESS(struct test_options, ip) },
+	{ "ipv4", "IPV4", "an address", OPTION_ADDRESS(struct test_options, ipv4) },
+	{ "mac", "MAC", "an address", OPTION_MAC(struct test_options, mac) },
 	{ "custom", "TEXT", "with a rule of its own", .take = take_custom, .topic = "things" },
-	{ "secret", "TEXT", "nobody sees it", OPTION_TEXT(struct options, name), .hidden = true },
+	{ "secret", "TEXT", "nobody sees it", OPTION_TEXT(struct test_options, name), .hidden = true },
 	{ 0 },
 };
 
@@ -80,7 +80,8 @@ static const struct option_entry shared_entries[] = {
 };
 
 static const struct option_table tables[] = {
-	{ "Numbers", entries, 0 }, { "Others", others, 0 }, { NULL, shared_entries, offsetof(struct options, shared) }, { 0 },
+	{ "Numbers", entries, 0 }, { "Others", others, 0 }, { NULL, shared_entries, offsetof(struct test_options, shared) },
+		{ 0 },
 };
 
 static void print_things(void)
@@ -104,17 +105,17 @@ static const struct command bare = { .arguments = "", .tables = tables };
 
 #define LINE(...) ((char *[]){ "show", __VA_ARGS__, NULL })
 
-static int parse_as(const struct command *c, struct options *o, char **argv)
+static int parse_as(const struct command *c, struct test_options *o, char **argv)
 {
 	int argc = 0;
 
 	while (argv[argc])
 		argc++;
-	*o = (struct options){ 0 };
+	*o = (struct test_options){ 0 };
 	return command_parse(c, o, argc, argv);
 }
 
-static int parse(struct options *o, char **argv)
+static int parse(struct test_options *o, char **argv)
 {
 	return parse_as(&command, o, argv);
 }
@@ -124,7 +125,7 @@ static char output[16384];
 
 static int status_of(const struct command *c, char **argv, const char *name, const char *value)
 {
-	struct options o;
+	struct test_options o;
 	struct option_parser p = { .command = c, .options = &o, .path = "plan", .line = 3 };
 	int result, pipes[2];
 	ssize_t length;
@@ -173,7 +174,7 @@ static void refused_in_file(const char *words, const char *name, const char *val
 
 static void test_defaults(void **state)
 {
-	struct options o;
+	struct test_options o;
 
 	(void)state;
 	assert_int_equal(parse(&o, LINE(NULL)), 1);
@@ -184,7 +185,7 @@ static void test_defaults(void **state)
 static void test_values(void **state)
 {
 	static const uint8_t four[16] = { [10] = 0xff, [11] = 0xff, 10, 9, 0, 1 };
-	struct options o;
+	struct test_options o;
 
 	(void)state;
 	parse(&o, LINE("--port", "65535", "--qpn", "0xabCDEF", "--bytes", "64K", "--any", "18446744073709551615", "--interval=.001",
@@ -205,7 +206,7 @@ static void test_values(void **state)
 
 static void test_arguments(void **state)
 {
-	struct options o;
+	struct test_options o;
 	char **line = LINE("one", "--qpn", "1", "two", "-lw", "file", "--", "-x");
 
 	(void)state;
@@ -256,7 +257,7 @@ static void test_refused(void **state)
 
 static void test_files(void **state)
 {
-	struct options o = { 0 };
+	struct test_options o = { 0 };
 	struct option_parser p = { .command = &command, .options = &o, .path = "plan", .line = 3 };
 
 	(void)state;

@@ -158,7 +158,7 @@ static void outstanding(void **state)
 #define FIRST 0xffff00u /* PSNs wrap soon */
 
 /* What truly happened: the latency of each request, timed or not. */
-struct truth {
+struct test_truth {
 	struct talk t;
 	__u32 seed;
 	bool read;
@@ -168,9 +168,9 @@ struct truth {
 	struct roce_latency all; /* of each request, so that both quantiles are of buckets */
 };
 
-static struct truth *truth_begin(bool read)
+static struct test_truth *truth_begin(bool read)
 {
-	struct truth *x = calloc(1, sizeof(*x));
+	struct test_truth *x = calloc(1, sizeof(*x));
 
 	assert_non_null(x);
 	x->t = talk_begin();
@@ -179,24 +179,24 @@ static struct truth *truth_begin(bool read)
 	return x;
 }
 
-static __u32 dice(struct truth *x, __u32 sides)
+static __u32 dice(struct test_truth *x, __u32 sides)
 {
 	x->seed = x->seed * 1664525 + 1013904223;
 	return (__u64)x->seed * sides >> 32;
 }
 
-static const struct roce_latency *measured(const struct truth *x)
+static const struct roce_latency *measured(const struct test_truth *x)
 {
 	return x->read ? &x->t.d.read : &x->t.d.ack;
 }
 
-static const struct roce_pending *queue(const struct truth *x)
+static const struct roce_pending *queue(const struct test_truth *x)
 {
 	return x->read ? &x->t.d.responses : &x->t.d.acks;
 }
 
 /* The queue is within its room, in order, and has only requests that are outstanding, each with the time when it was sent. */
-static void check_queue(const struct truth *x)
+static void check_queue(const struct test_truth *x)
 {
 	const struct roce_pending *q = queue(x);
 	__u32 before = 0;
@@ -212,7 +212,7 @@ static void check_queue(const struct truth *x)
 	}
 }
 
-static void ask(struct truth *x)
+static void ask(struct test_truth *x)
 {
 	assert_true(x->sent < SENT);
 	x->sent_at[x->sent] = x->t.now;
@@ -225,7 +225,7 @@ static void ask(struct truth *x)
 }
 
 /* How many of the next `count` requests to be answered are in the queue. Some are in it several times. */
-static int queued(const struct truth *x, int count)
+static int queued(const struct test_truth *x, int count)
 {
 	const struct roce_pending *q = queue(x);
 	int requests = 0, before = -1;
@@ -240,7 +240,7 @@ static int queued(const struct truth *x, int count)
 }
 
 /* Answers the next `count` requests: READs one by one, the others by one acknowledgement. */
-static void reply(struct truth *x, int count)
+static void reply(struct test_truth *x, int count)
 {
 	x->timed += queued(x, count);
 	for (int i = 0; i < count; i++) {
@@ -257,7 +257,7 @@ static void reply(struct truth *x, int count)
 }
 
 /* Every request was timed, and nothing differs from the truth. */
-static void exact(const struct truth *x)
+static void exact(const struct test_truth *x)
 {
 	const struct roce_latency *l = measured(x);
 
@@ -275,7 +275,7 @@ static void near(const char *what, double is, double should, double tolerance)
 }
 
 /* A part was timed. Its figures are those of all, but for the chance of the draw. */
-static void like_all(const struct truth *x)
+static void like_all(const struct test_truth *x)
 {
 	static const double part[] = { 0.1, 0.5, 0.9, 0.99 };
 	const struct roce_latency *l = measured(x);
@@ -289,7 +289,7 @@ static void like_all(const struct truth *x)
 }
 
 /* `window` requests in flight; each time up to `together` are answered, and as many follow. */
-static void keep_in_flight(struct truth *x, int window, int together, int count)
+static void keep_in_flight(struct test_truth *x, int window, int together, int count)
 {
 	for (int end = x->sent + count; x->sent < end;) {
 		while (x->sent - x->answered < window)
@@ -306,7 +306,7 @@ static void few(void **state)
 	(void)state;
 	for (int window = 1; window <= DIALOGUE_PENDING; window++) {
 		for (int variant = 0; variant < 4; variant++) {
-			struct truth *x = truth_begin(variant & 1);
+			struct test_truth *x = truth_begin(variant & 1);
 
 			keep_in_flight(x, window, variant & 2 ? window : 1, 2000);
 			exact(x);
@@ -322,7 +322,7 @@ static void steady(void **state)
 	(void)state;
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(windows); i++) {
 		for (int variant = 0; variant < 2; variant++) {
-			struct truth *x = truth_begin(i & 1);
+			struct test_truth *x = truth_begin(i & 1);
 
 			keep_in_flight(x, windows[i], variant ? windows[i] / 2 : 1, 10000 + 40 * windows[i]);
 			like_all(x);
@@ -337,7 +337,7 @@ static void bursts(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(windows); i++) {
-		struct truth *x = truth_begin(i & 1);
+		struct test_truth *x = truth_begin(i & 1);
 
 		while (x->sent < 30000 + 40 * windows[i]) {
 			for (int n = 0; n < windows[i]; n++)
@@ -356,7 +356,7 @@ static void bursts(void **state)
 /* Batches of eight: the latency repeats with each eighth request, as does the place of every 2^n-th one. */
 static void batches(void **state)
 {
-	struct truth *x = truth_begin(true);
+	struct test_truth *x = truth_begin(true);
 
 	(void)state;
 	while (x->sent < 50000) {
@@ -375,7 +375,7 @@ static void batches(void **state)
 /* Some requests alone, then a burst: the burst has more weight, though no more of it are timed. */
 static void alone_and_together(void **state)
 {
-	struct truth *x = truth_begin(false);
+	struct test_truth *x = truth_begin(false);
 
 	(void)state;
 	while (x->sent < 80000) {
@@ -397,7 +397,7 @@ static void alone_and_together(void **state)
 /* Fewer and fewer, then more again, without ever an empty queue. */
 static void up_and_down(void **state)
 {
-	struct truth *x = truth_begin(false);
+	struct test_truth *x = truth_begin(false);
 
 	(void)state;
 	while (x->sent < 80000) {
@@ -423,7 +423,7 @@ static void many_then_few(void **state)
 	(void)state;
 	for (int window = 1; window <= 14; window++) {
 		for (int drained = 0; drained < 2; drained++) {
-			struct truth *x = truth_begin(false);
+			struct test_truth *x = truth_begin(false);
 			__u64 timed;
 
 			for (int n = 0; n < 1000; n++)
@@ -448,7 +448,7 @@ static void many_then_few(void **state)
 /* Requests that are sent again are not timed again, and another connection begins with an empty queue. */
 static void many_again(void **state)
 {
-	struct truth *x = truth_begin(false);
+	struct test_truth *x = truth_begin(false);
 	struct roce_pending before;
 
 	(void)state;

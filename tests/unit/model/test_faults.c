@@ -72,20 +72,20 @@ static void not_judged(void **state)
 static void waiting(void **state)
 {
 	static const struct {
-		enum trial_kind trial;
+		enum probation_kind probation;
 		enum roce_service service;
 		bool trusted, fault;
 	} cases[] = {
-		{ TRIAL_GAP, SERVICE_RC, true, true },	  { TRIAL_ELSEWHERE, SERVICE_UDP, true, true },
-		{ TRIAL_AGAIN, SERVICE_RC, true, false }, { TRIAL_NONE, SERVICE_RC, true, false },
-		{ TRIAL_GAP, SERVICE_UD, true, false },	  { TRIAL_GAP, SERVICE_RC, false, false },
+		{ PROBATION_GAP, SERVICE_RC, true, true },	  { PROBATION_ELSEWHERE, SERVICE_UDP, true, true },
+		{ PROBATION_AGAIN, SERVICE_RC, true, false }, { PROBATION_NONE, SERVICE_RC, true, false },
+		{ PROBATION_GAP, SERVICE_UD, true, false },	  { PROBATION_GAP, SERVICE_RC, false, false },
 	};
 	struct faults f = { .counter[COUNTER_psn_strays] = true };
 
 	(void)state;
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(cases); i++) {
 		struct snapshot_stream one = {
-			.stream = { .trusted = cases[i].trusted, .service = cases[i].service, .trial = cases[i].trial },
+			.stream = { .trusted = cases[i].trusted, .service = cases[i].service, .probation = cases[i].probation },
 		};
 		struct snapshot s = { .streams = &one, .stream_count = 1 };
 		struct fault_rank rank = fault_rank(&one.stream);

@@ -237,21 +237,21 @@ static void long_ones(void **state)
 
 /* ---- random ones ---- */
 
-struct made {
+struct test_made {
 	char text[4096];
 	size_t length;
 };
 
-static void write_text(struct made *m, const char *text)
+static void write_text(struct test_made *m, const char *text)
 {
 	m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "%s%s", rand() % 3 ? "" : "  ", text);
 	assert_true(m->length < sizeof(m->text));
 }
 
 /* Writes a term that is true or false for rc_stream(), and returns which. */
-static bool make_term(struct made *m, int depth);
+static bool make_term(struct test_made *m, int depth);
 
-static bool make_and(struct made *m, int depth)
+static bool make_and(struct test_made *m, int depth)
 {
 	bool all = true;
 
@@ -262,7 +262,7 @@ static bool make_and(struct made *m, int depth)
 	return all;
 }
 
-static bool make_or(struct made *m, int depth)
+static bool make_or(struct test_made *m, int depth)
 {
 	bool any = make_and(m, depth);
 
@@ -273,7 +273,7 @@ static bool make_or(struct made *m, int depth)
 	return any;
 }
 
-static bool make_term(struct made *m, int depth)
+static bool make_term(struct test_made *m, int depth)
 {
 	static const char *const is[] = { "rc", "17", "10.9.0.1", "dst 10.9.0.2", "lost<1", "request", "packets == 0", "qpn!=18",
 					 "service=rc", "src==10.9.0.1" };
@@ -295,7 +295,7 @@ static bool make_term(struct made *m, int depth)
 static void random_filters(void **state)
 {
 	struct snapshot_stream s = rc_stream();
-	static struct made m;
+	static struct test_made m;
 	int wanted = 0, count = test_long() ? 20000 : 4000;
 
 	(void)state;

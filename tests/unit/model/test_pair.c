@@ -15,7 +15,7 @@ enum { RC_FIRST = 0x06, RC_MIDDLE = 0x07, RC_LAST = 0x08, RC_ONLY = 0x0a, READ_F
 /* ---- connection management ---- */
 
 /* A MAD by the tables of IBTA 12.6 and 13.4.3. The fields that no test reads are not zero. */
-static void cm_build(struct frame *f, struct frame_spec spec, const struct roce_cm *cm)
+static void cm_build(struct test_frame *f, struct frame_spec spec, const struct roce_cm *cm)
 {
 	uint8_t *m;
 
@@ -53,7 +53,7 @@ static void cm_fields(void **state)
 					      .remote_id = 0xfedcba98, .qpn = 0x812345, .psn = 0x923456,
 					      .path_mtu = code }, out;
 			struct roce_packet p;
-			struct frame f;
+			struct test_frame f;
 			__u8 *window;
 			int last;
 
@@ -95,7 +95,7 @@ static void cm_others(void **state)
 	struct roce_cm in = { .attribute = 0x10, .path_mtu = 3 }, out;
 	struct frame_spec spec = { 0 };
 	struct roce_packet p;
-	struct frame f;
+	struct test_frame f;
 
 	(void)state;
 	for (size_t i = 0; i <= ROCE_ARRAY_SIZE(changes); i++) {
@@ -124,7 +124,7 @@ static void cm_damage(void **state)
 		struct frame_spec spec = { .ipv6 = random_next(&r) & 1, .tags = random_next(&r) % 3 };
 		struct roce_cm in = { .attribute = random_next(&r) & 1 ? 0x10 : 0x13 }, out;
 		struct roce_packet p;
-		struct frame f;
+		struct test_frame f;
 		__u8 *window;
 		int captured;
 
@@ -150,7 +150,7 @@ static void cm_damage(void **state)
 static void learn(struct pairs *pairs, bool from_b, struct roce_cm cm)
 {
 	struct roce_packet p;
-	struct frame f;
+	struct test_frame f;
 
 	cm_build(&f, (struct frame_spec){ 0 }, &cm);
 	engine_parse(f.bytes, f.length, f.length, NULL, &p);
@@ -383,11 +383,11 @@ static void netlink(void **state)
 
 /* ---- responses ---- */
 
-struct exchange {
+struct test_exchange {
 	struct roce_stream request, response;
 };
 
-static void ask(struct exchange *x, struct roce_packet p)
+static void ask(struct test_exchange *x, struct roce_packet p)
 {
 	struct roce_peer_info info = { .valid = false };
 
@@ -396,7 +396,7 @@ static void ask(struct exchange *x, struct roce_packet p)
 	engine_observe(&x->request, &p, ICRC_GOOD, 0, &info);
 }
 
-static void answer_packet(struct exchange *x, struct roce_packet p)
+static void answer_packet(struct test_exchange *x, struct roce_packet p)
 {
 	struct roce_peer_info info = { .valid = false };
 
@@ -405,19 +405,19 @@ static void answer_packet(struct exchange *x, struct roce_packet p)
 	engine_observe(&x->response, &p, ICRC_GOOD, 0, &info);
 }
 
-static void answer(struct exchange *x, __u8 opcode, __u32 psn)
+static void answer(struct test_exchange *x, __u8 opcode, __u32 psn)
 {
 	answer_packet(x, packet(opcode, psn));
 }
 
-static struct exchange exchange(__u32 path_mtu)
+static struct test_exchange exchange(__u32 path_mtu)
 {
-	struct exchange x = { paired(PAIR_EXPECT, PAIR_NO_PSN, path_mtu), paired(PAIR_EXPECT, PAIR_NO_PSN, path_mtu) };
+	struct test_exchange x = { paired(PAIR_EXPECT, PAIR_NO_PSN, path_mtu), paired(PAIR_EXPECT, PAIR_NO_PSN, path_mtu) };
 
 	return x;
 }
 
-static void writes(struct exchange *x, __u32 psn, int count)
+static void writes(struct test_exchange *x, __u32 psn, int count)
 {
 	for (int i = 0; i < count; i++)
 		ask(x, packet(RC_ONLY, psn + i));
@@ -434,7 +434,7 @@ static void check_skipped(const struct roce_stream *s, __u64 gaps, __u64 skipped
 /* The First is lost: only that PSN is missing, not the acknowledged PSNs before it. */
 static void lost_first(void **state)
 {
-	struct exchange x = exchange(1024);
+	struct test_exchange x = exchange(1024);
 
 	(void)state;
 	ask(&x, read_request(0xfffff0, 3000));
@@ -459,14 +459,14 @@ static void lost_first(void **state)
  */
 static void many_outstanding(void **state)
 {
-	struct exchange x = exchange(1024);
+	struct test_exchange x = exchange(1024);
 	int outstanding[] = { 17, 100, 144, 200 };
 	__u32 psn = 0xfffe00, skipped = 0;
 
 	(void)state;
 	for (int i = 0; i < 100; i++, psn += 2)
 		ask(&x, read_request(psn, 1));
-	assert_int_equal(x.request.psn.far, 0);
+	assert_int_equal(x.request.psn.late, 0);
 	answer(&x, READ_ONLY, psn - 2);
 	for (size_t k = 0; k < ROCE_ARRAY_SIZE(outstanding); k++) {
 		int n = outstanding[k];
@@ -476,7 +476,7 @@ static void many_outstanding(void **state)
 			writes(&x, (psn + 3) & PSN_MASK, 1);
 		}
 		assert_true(x.request.acks.spilled);
-		assert_int_not_equal(x.request.psn.far, 0);
+		assert_int_not_equal(x.request.psn.late, 0);
 		answer(&x, READ_MIDDLE, (psn - 3) & PSN_MASK); /* of the last one: all others are lost */
 		skipped += 3 * (n < 144 ? n : 144) - 2;
 		assert_int_equal(COUNT(&x.response, psn_skipped), skipped);
@@ -488,7 +488,7 @@ static void many_outstanding(void **state)
 				answer(&x, j == 0 ? READ_FIRST : j == 1 ? READ_MIDDLE : READ_LAST, (psn + j) & PSN_MASK);
 		}
 		assert_false(x.request.acks.spilled);
-		assert_int_equal(x.request.psn.far, 0);
+		assert_int_equal(x.request.psn.late, 0);
 		assert_int_equal(COUNT(&x.response, psn_skipped), skipped);
 	}
 }
@@ -496,7 +496,7 @@ static void many_outstanding(void **state)
 /* Whole responses are lost: READs of many sizes, an atomic, a READ of nothing. */
 static void lost_whole(void **state)
 {
-	struct exchange x = exchange(1024);
+	struct test_exchange x = exchange(1024);
 
 	(void)state;
 	ask(&x, read_request(10, 1024));
@@ -520,7 +520,7 @@ static void lost_whole(void **state)
 /* Nothing is lost: no jump is a gap or a resync, even if the peer is unknown or has forgotten the request. */
 static void nothing_lost(void **state)
 {
-	struct exchange x = exchange(4096);
+	struct test_exchange x = exchange(4096);
 	__u32 psn = 0xff8000; /* wraps after 34 rounds */
 
 	(void)state;
@@ -542,7 +542,7 @@ static void nothing_lost(void **state)
 /* A READ older than half the circle seems to be ahead, but is not. */
 static void forgotten(void **state)
 {
-	struct exchange x = exchange(1024);
+	struct test_exchange x = exchange(1024);
 
 	(void)state;
 	ask(&x, read_request(50, 1024));
@@ -558,7 +558,7 @@ static void forgotten(void **state)
 /* The connection's first response is lost: its PSN is the first PSN of the requests. */
 static void lost_at_start(void **state)
 {
-	struct exchange x = { paired(PAIR_CM, 100, 1024), paired(PAIR_CM, 900, 1024) };
+	struct test_exchange x = { paired(PAIR_CM, 100, 1024), paired(PAIR_CM, 900, 1024) };
 
 	(void)state;
 	writes(&x, 100, 3);
@@ -575,7 +575,7 @@ static void lost_at_start(void **state)
 /* The response's First gives the request stream its path MTU. */
 static void path_mtu_of_peer(void **state)
 {
-	struct exchange x = exchange(0);
+	struct test_exchange x = exchange(0);
 
 	(void)state;
 	ask(&x, read_request(5, 100000)); /* 98 packets of 1024 */
@@ -607,7 +607,7 @@ static void model(void **state)
 	(void)state;
 	for (int run = 0; run < 300; run++) {
 		__u32 mtu = 256u << random_next(&r) % 5, psn = random_next(&r) & PSN_MASK, met = 0, first = psn;
-		struct exchange x = exchange(run % 2 ? mtu : 0);
+		struct test_exchange x = exchange(run % 2 ? mtu : 0);
 		__u64 skipped = 0, recovered = 0;
 		__u32 pending[64], pendings = 0;
 
@@ -685,7 +685,7 @@ static void samples(void **state)
 {
 	struct roce_pair next = { .from = PAIR_CM, .connection = 2, .peer_qpn = 18, .path_mtu = 1024, .first_psn = 300 };
 	struct roce_packet p = packet(RC_ONLY, 300);
-	struct exchange x = exchange(1024);
+	struct test_exchange x = exchange(1024);
 
 	(void)state;
 	writes(&x, 0, 600);
@@ -708,7 +708,7 @@ static void samples(void **state)
 }
 
 /* Acknowledges the packets before this one; a message each. */
-static void acknowledge(struct exchange *x, __u32 psn, __u32 msn)
+static void acknowledge(struct test_exchange *x, __u32 psn, __u32 msn)
 {
 	struct roce_packet p = packet(0x11, psn);
 
@@ -725,7 +725,7 @@ static void msn(void **state)
 	(void)state;
 	for (int again = 0; again < 2; again++) {
 		for (__u32 first = 0xfffff0; first < 0x1000100; first += 0x107) {
-			struct exchange x = exchange(1024);
+			struct test_exchange x = exchange(1024);
 
 			for (__u32 i = 0; i < 200; i++) {
 				writes(&x, first + i, 1);

@@ -67,7 +67,7 @@ static void make_capture(char *path, int mad)
 	assert_non_null(f);
 	fwrite(header, sizeof(header), 1, f);
 	for (int i = 0; i < FRAMES; i++) {
-		static struct frame frame;
+		static struct test_frame frame;
 		struct frame_spec spec = nth_frame(i);
 		__u32 us = i * 10 + (i % 7 == 0 ? 5000 : 0);
 

@@ -8,7 +8,7 @@
 
 #define FRAMES 5000
 
-static const struct observer_look look = { .packet = { .kind = ROCE_PACKET, .dqpn = 17 }, .has_stream = true,
+static const struct observer_parsed parsed = { .packet = { .kind = ROCE_PACKET, .dqpn = 17 }, .has_stream = true,
 					   .key = { .qpn = 17, .kind = KEY_CONNECTED } };
 static const struct roce_stream trusted = { .trusted = true, .service = SERVICE_UC },
 				untrusted = { .service = SERVICE_UC },
@@ -18,7 +18,7 @@ static void see(struct fault_list *l, __u64 number, __u32 kinds, const struct ro
 {
 	struct roce_event event = { .kinds = kinds, .skipped = number };
 
-	fault_list_see(l, &(struct analysis_seen){ .number = number, .look = &look, .event = &event, .stream = stream,
+	fault_list_see(l, &(struct analysis_seen){ .number = number, .parsed = &parsed, .event = &event, .stream = stream,
 						   .shard = number % ANALYSIS_SHARDS });
 }
 

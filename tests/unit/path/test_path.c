@@ -346,12 +346,12 @@ static void test_machine(void **state)
 	put("/sys/class/infiniband/rxe0/ports/1/gid_attrs/types/2", "RoCE v2\n");
 	put("/sys/class/infiniband/rxe0/ports/1/gids/2", "0000:0000:0000:0000:0000:ffff:0a09:0001\n");
 	put("/sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_mode", "IB/RoCE v1\n");
-	path_look_machine(&f);
+	path_read_machine(&f);
 	/* sysfs shows another interface of that name */
 	assert_int_equal(f.node, PATH_UNKNOWN);
 	assert_int_equal(f.irqs, 0);
 	put("/sys/class/net/roce0/ifindex", "7\n");
-	path_look_machine(&f);
+	path_read_machine(&f);
 	assert_int_equal(f.node, 1);
 	assert_int_equal(f.irqs, 2);
 	assert_false(f.irqs_above);
@@ -386,7 +386,7 @@ static void test_above(void **state)
 	put("/sys/class/net/roce1/local_cpulist", "0-1\n");
 	put("/sys/class/net/roce1/msi_irqs/50", "msix\n");
 	put("/proc/irq/50/effective_affinity_list", "1\n");
-	path_look_machine(&f);
+	path_read_machine(&f);
 	assert_int_equal(f.irqs, 1);
 	assert_true(f.irqs_above);
 	assert_int_equal(CPU_COUNT(&f.near), 2);

@@ -313,7 +313,7 @@ int ibv_close_device(struct ibv_context *context)
 
 /* ---- the ends ---- */
 
-struct end {
+struct test_end {
 	struct rdma_options o;
 	struct rdma_device d;
 	struct rdma_end self;
@@ -321,9 +321,9 @@ struct end {
 
 static struct ibv_pd pd;
 
-static struct end *make_end(bool send, enum rdma_operation operation, unsigned int threads)
+static struct test_end *make_end(bool send, enum rdma_operation operation, unsigned int threads)
 {
-	struct end *e = calloc(1, sizeof(*e));
+	struct test_end *e = calloc(1, sizeof(*e));
 
 	e->o = (struct rdma_options){
 		.common = { .send = send, .size = SIZE, .messages = MESSAGES, .flows = FLOWS, .verify = 1 },
@@ -353,7 +353,7 @@ static int take_all(struct rdma_responder *p)
 /* All messages of an operation, from three QPs to one queue of receives. */
 static void carry_messages(enum rdma_operation operation)
 {
-	struct end *a = make_end(true, operation, 2), *b = make_end(false, operation, 2);
+	struct test_end *a = make_end(true, operation, 2), *b = make_end(false, operation, 2);
 	bool silent = operation == RDMA_WRITE;
 	struct rdma_responder p = { .d = &b->d, .o = &b->o, .self = &b->self, .peer = &a->self, .r = receiver_new(&b->o.common) };
 	struct rdma_requester q = { .d = &a->d, .o = &a->o, .self = &a->self, .peer = &b->self, .options = &a->o.common,
@@ -403,7 +403,7 @@ static void test_messages(void **state)
 /* READ: it is the receiver that posts. */
 static void test_read_turns_the_ends_round(void **state)
 {
-	struct end *a = make_end(true, RDMA_READ, 1), *b = make_end(false, RDMA_READ, 1);
+	struct test_end *a = make_end(true, RDMA_READ, 1), *b = make_end(false, RDMA_READ, 1);
 
 	(void)state;
 	rdma_create_qps(&a->d, &a->o, a->o.window, 0, &a->self);

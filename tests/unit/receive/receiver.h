@@ -8,7 +8,7 @@
 #include "tests/unit/cmocka_includes.h"
 #include "userspace/traffic/receive/maps.h"
 
-struct receiver {
+struct test_receiver {
 	struct receive_maps maps; /* the same memory, as readers have it */
 	struct receive_settings setup;
 	struct receive_qp *qps;
@@ -16,9 +16,9 @@ struct receiver {
 	__u64 *generations;
 };
 
-static inline struct receiver *receiver_new(__u32 cpus, __u32 qps, __u64 memory, __u64 block)
+static inline struct test_receiver *receiver_new(__u32 cpus, __u32 qps, __u64 memory, __u64 block)
 {
-	struct receiver *r = calloc(1, sizeof(*r));
+	struct test_receiver *r = calloc(1, sizeof(*r));
 
 	assert_non_null(r);
 	r->setup = (struct receive_settings){ .first_qpn = 0x100, .qps = qps, .memory = memory, .block = block };
@@ -32,7 +32,7 @@ static inline struct receiver *receiver_new(__u32 cpus, __u32 qps, __u64 memory,
 	return r;
 }
 
-static inline void receiver_free(struct receiver *r)
+static inline void receiver_free(struct test_receiver *r)
 {
 	free((void *)r->maps.memory);
 	free(r->qps);
@@ -42,7 +42,7 @@ static inline void receiver_free(struct receiver *r)
 }
 
 /* As receive_record() of bpf/receive.h. pause: called in the middle; NULL: not. */
-static inline void receiver_record(struct receiver *r, __u32 cpu, const struct receive_record *record, void (*pause)(void))
+static inline void receiver_record(struct test_receiver *r, __u32 cpu, const struct receive_record *record, void (*pause)(void))
 {
 	struct receive_ring *ring = &r->rings[cpu];
 	__u64 head = ring->head, *to, from[sizeof(*record) / 8];

@@ -12,7 +12,7 @@
 #define LAPS 40u
 #define BLOCKS (LAPS * COUNT)
 
-static struct receiver *receiver;
+static struct test_receiver *receiver;
 static struct rocescope library;
 static __u32 seed;
 

@@ -14,7 +14,7 @@ static void before_load(void);
 #define CPUS 2
 #define QPS 4
 
-static struct receiver *receiver;
+static struct test_receiver *receiver;
 static struct receive_reader reader;
 
 static void begin(bool oldest, bool posts)

@@ -11,7 +11,7 @@ static struct fold_tables tables;
 static struct fold_work work; /* its zeroes must stay zero */
 
 /* The request that is answered. */
-static void build_request(struct frame *f, struct roce_packet *p, int tags, bool ipv6, uint8_t tos, int payload)
+static void build_request(struct test_frame *f, struct roce_packet *p, int tags, bool ipv6, uint8_t tos, int payload)
 {
 	struct frame_spec spec = { .tags = tags, .ipv6 = ipv6, .opcode = 0x0a, .dqpn = 0x123456, .psn = 0xabcdef, .payload = payload,
 				   .dma_length = payload, .pad = -payload & 3, .tos = tos };
@@ -25,9 +25,10 @@ static void build_request(struct frame *f, struct roce_packet *p, int tags, bool
 }
 
 /* The answer to that request, written once more. h: after UDP. Returns its length. */
-static int expect(uint8_t *to, const struct frame *request, const struct roce_packet *p, const uint8_t *transport, int bytes)
+static int expect(uint8_t *to, const struct test_frame *request, const struct roce_packet *p, const uint8_t *transport,
+		  int bytes)
 {
-	struct frame f = { .l3 = request->l3, .udp = request->l3 + (p->ip_version == 4 ? 20 : 40) };
+	struct test_frame f = { .l3 = request->l3, .udp = request->l3 + (p->ip_version == 4 ? 20 : 40) };
 	const uint8_t *ip = request->bytes + request->l3;
 	int udp = 8 + bytes + 4;
 	uint8_t *h = f.bytes;
@@ -72,7 +73,8 @@ static const struct made all[] = {
 	{ 0x81, 0xabcdef, AETH_ACK, "\x81\x40\x80\x01\x40\0\x07\x77\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 28 },
 };
 
-static void check_answer(const struct frame *request, const struct roce_packet *p, const struct made *m, struct answer *a)
+static void check_answer(const struct test_frame *request, const struct roce_packet *p, const struct made *m,
+			 struct roce_answer *a)
 {
 	const struct roce_responder q = { .pkey = 0x8001, .peer_qpn = 0x777, .msn = 0x010203 };
 	uint8_t want[256];
@@ -90,8 +92,8 @@ static void check_answer(const struct frame *request, const struct roce_packet *
 /* One after the other in the same memory, as in the program: nothing of an answer stays in the next one. */
 static void test_answers(void **state)
 {
-	static struct frame request;
-	static struct answer a;
+	static struct test_frame request;
+	static struct roce_answer a;
 	struct roce_packet p;
 
 	(void)state;
@@ -109,7 +111,7 @@ static void test_answers(void **state)
 static void test_no_answer(void **state)
 {
 	const struct roce_responder q = { 0 };
-	static struct answer a = { .bytes = 62 };
+	static struct roce_answer a = { .bytes = 62 };
 	struct roce_packet p = { .ip_version = 4, .l3_offset = 30 };
 
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tunnels built by their RFCs around frames: found, cut at every length, with false fields, and random bytes. */
 #include "roce/datagram/datagram.h"
-#include "roce/stream/other.h"
+#include "roce/stream/frame_class.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 
@@ -90,16 +90,16 @@ static bool is_tunnel(const struct wrapped *w)
 	return decap(w->bytes, w->length, w->length, &inner);
 }
 
-static struct frame an_inner(void)
+static struct test_frame an_inner(void)
 {
 	static const struct frame_spec spec = { .opcode = 0x2a, .dqpn = 17, .psn = 5, .payload = 256, .dma_length = 256 };
-	struct frame f;
+	struct test_frame f;
 
 	frame_build(&f, &spec);
 	return f;
 }
 
-static void check_all(const struct frame *f, const struct wrapped *w)
+static void check_all(const struct test_frame *f, const struct wrapped *w)
 {
 	struct roce_inner inner;
 	struct roce_packet p;
@@ -126,7 +126,7 @@ static void check_all(const struct frame *f, const struct wrapped *w)
 
 static void every_kind(void **state)
 {
-	struct frame f = an_inner();
+	struct test_frame f = an_inner();
 
 	(void)state;
 	for (enum tunnel kind = 0; kind < TUNNELS; kind++)
@@ -142,7 +142,7 @@ static void every_kind(void **state)
 /* A frame cut by the mirror is truncated, not malformed. Its length is what the IP length says. */
 static void cut_by_the_mirror(void **state)
 {
-	struct frame f = an_inner();
+	struct test_frame f = an_inner();
 
 	(void)state;
 	for (int keep = 0; keep <= f.length; keep++) {
@@ -172,7 +172,7 @@ static void cut_by_the_mirror(void **state)
 /* Frames without a known tunnel are left unchanged. */
 static void others(void **state)
 {
-	struct frame f = an_inner();
+	struct test_frame f = an_inner();
 	struct wrapped w;
 
 	(void)state;
@@ -343,7 +343,7 @@ static void put_layer(struct nest *n)
 /* RoCE in up to three tunnels of any kind is found, with what belongs to it, and known to be inside. */
 static void any_depth(void **state)
 {
-	struct frame f = an_inner();
+	struct test_frame f = an_inner();
 	int tried = 0;
 
 	(void)state;
@@ -373,9 +373,9 @@ static void any_depth(void **state)
 		assert_int_equal(inner.wire, f.length);
 		roce_parse(n.bytes + n.at, length_of(&n), length_of(&n), NULL, &p);
 		assert_int_equal(p.kind, ROCE_OTHER);
-		assert_int_equal(p.other, OTHER_TUNNEL);
-		roce_look_other(n.bytes + n.at, length_of(&n), &p);
-		assert_int_equal(p.other, OTHER_INSIDE);
+		assert_int_equal(p.frame_class, FRAME_TUNNEL);
+		roce_classify_frame(n.bytes + n.at, length_of(&n), &p);
+		assert_int_equal(p.frame_class, FRAME_INSIDE);
 		roce_inner_ethernet(n.bytes + n.at + inner.offset, inner.ethertype);
 		roce_parse_frame(n.bytes + n.at + inner.offset, inner.captured, inner.wire, true, NULL, &p);
 		assert_int_equal(p.kind, ROCE_PACKET);
@@ -387,7 +387,7 @@ static void any_depth(void **state)
 /* The same frame with changed bytes, and random bytes; decap() checks the result. */
 static void random_bytes(void **state)
 {
-	struct frame f = an_inner();
+	struct test_frame f = an_inner();
 	struct wrapped w;
 	int found = 0;
 

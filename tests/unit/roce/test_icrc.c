@@ -238,10 +238,10 @@ static void registers(void **state)
 	assert_int_equal(slice8(~crc, wire, 4), ICRC_REGISTER);
 }
 
-static bool is_good(const struct frame *f)
+static bool is_good(const struct test_frame *f)
 {
 	struct roce_packet p;
-	struct frame copy = *f;
+	struct test_frame copy = *f;
 	__u32 r;
 
 	engine_parse(copy.bytes, f->length, f->length, NULL, &p);
@@ -254,7 +254,7 @@ static bool is_good(const struct frame *f)
 }
 
 /* Every flipped bit is detected, except in variable fields. */
-static void check_flips(struct frame *f, bool ipv6)
+static void check_flips(struct test_frame *f, bool ipv6)
 {
 	int length = f->length;
 
@@ -283,7 +283,7 @@ static void masks(void **state)
 			.psn = 99, .payload = form + 20,
 			.pad = -form & 3, .trailer = form % 2 ? 9 : 0, .tos = 0x48,
 		};
-		struct frame f;
+		struct test_frame f;
 
 		s.ip_options = s.ipv6 || s.grh || form < 12 ? 0 : 8;
 		s.extensions = s.ipv6 && form >= 12 && s.tags < 3 ? 2 : 0; /* as much as the window holds */
@@ -296,9 +296,9 @@ static void masks(void **state)
 	}
 }
 
-static struct frame bare_ipv4(uint16_t length, uint16_t id, uint8_t tos, uint32_t src, uint32_t dst, uint16_t sport)
+static struct test_frame bare_ipv4(uint16_t length, uint16_t id, uint8_t tos, uint32_t src, uint32_t dst, uint16_t sport)
 {
-	struct frame f = { .length = 14 + length, .l3 = 14, .udp = 34, .bth = 42 };
+	struct test_frame f = { .length = 14 + length, .l3 = 14, .udp = 34, .bth = 42 };
 	uint8_t *p = put(f.bytes + 12, 0x0800, 2);
 
 	p = put(put(put(put(p, 0x45, 1), tos, 1), length, 2), id, 2);
@@ -318,7 +318,7 @@ static void golden_send(void **state)
 		0x46, 0x30, 0x81, 0x8b, 0xe2, 0x89, 0x35, 0xd9, 0x0e, 0x9a,
 		0x95, 0x50, 0x54, 0x01, 0xbe, 0x88, 0x5e, 0x50, 0x00, 0x00,
 	};
-	struct frame f = bare_ipv4(64, 1144, 1, 0xc0a80007, 0xc0a80007, 49152);
+	struct test_frame f = bare_ipv4(64, 1144, 1, 0xc0a80007, 0xc0a80007, 49152);
 	uint8_t *p = f.bytes + f.bth;
 
 	(void)state;
@@ -332,7 +332,7 @@ static void golden_send(void **state)
 /* The congestion notification that scapy's tests captured on a ConnectX-4 Lx (wire bytes 82 fd 00 2a). */
 static void golden_cnp(void **state)
 {
-	struct frame f = bare_ipv4(60, 0x718c, 0xc2, 0x0a001101, 0x0a001201, 0);
+	struct test_frame f = bare_ipv4(60, 0x718c, 0xc2, 0x0a001101, 0x0a001201, 0);
 	uint8_t *p = f.bytes + f.bth;
 
 	(void)state;

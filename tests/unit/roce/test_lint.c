@@ -35,7 +35,7 @@ static void check(const struct roce_stream *s, enum roce_lint lint, __u32 count,
 
 /* ---- a packet alone ---- */
 
-static struct roce_packet parse(const struct frame *f)
+static struct roce_packet parse(const struct test_frame *f)
 {
 	uint8_t *window = frame_window(f, f->length, ROCE_WINDOW_BYTES);
 	struct roce_packet p;
@@ -47,7 +47,7 @@ static struct roce_packet parse(const struct frame *f)
 }
 
 /* As analyze does, but nothing behind the frame is readable. */
-static struct roce_packet parse_all(const struct frame *f)
+static struct roce_packet parse_all(const struct test_frame *f)
 {
 	struct roce_packet p = parse(f);
 	uint8_t *copy = malloc(f->length);
@@ -61,7 +61,7 @@ static struct roce_packet parse_all(const struct frame *f)
 }
 
 /* The stream after one frame. */
-static struct roce_stream alone(const struct frame *f)
+static struct roce_stream alone(const struct test_frame *f)
 {
 	struct roce_stream s = { 0 };
 
@@ -69,7 +69,7 @@ static struct roce_stream alone(const struct frame *f)
 	return s;
 }
 
-static void mend_ip_checksum(struct frame *f)
+static void mend_ip_checksum(struct test_frame *f)
 {
 	put(f->bytes + f->l3 + 10, 0, 2);
 	put(f->bytes + f->l3 + 10, frame_checksum(f->bytes + f->l3, f->udp - f->l3, 0), 2);
@@ -109,7 +109,7 @@ static void headers(void **state)
 		struct frame_spec spec = { .opcode = mistakes[i].opcode, .psn = 1, .payload = mistakes[i].payload,
 					   .dqpn = mistakes[i].dqpn };
 		struct roce_stream s;
-		struct frame f;
+		struct test_frame f;
 
 		frame_build(&f, &spec);
 		if (mistakes[i].bytes)
@@ -128,7 +128,7 @@ static void ip_checksum(void **state)
 		struct frame_spec spec = { .opcode = SEND_ONLY, .psn = 1, .payload = 64, .dqpn = 17, .ip_options = options,
 					   .tags = options % 3 };
 		struct roce_stream s;
-		struct frame f;
+		struct test_frame f;
 
 		frame_build(&f, &spec);
 		s = alone(&f);
@@ -148,7 +148,7 @@ static void ip_checksum(void **state)
 }
 
 /* The frame's UDP checksum by RFC 768: of the whole datagram, or of its pseudo header only. */
-static uint16_t udp_checksum(const struct frame *f, bool ipv6, bool partial)
+static uint16_t udp_checksum(const struct test_frame *f, bool ipv6, bool partial)
 {
 	const uint8_t *addresses = f->bytes + f->l3 + (ipv6 ? 8 : 12);
 	uint32_t sum = (uint16_t)~frame_checksum(addresses, ipv6 ? 32 : 8, 17 + f->end - f->udp);
@@ -165,7 +165,7 @@ static void udp_checksums(void **state)
 					   .ipv6 = payload & 4, .tags = payload % 3, .ip_options = payload & 8,
 					   .trailer = payload % 5 };
 		struct roce_stream s;
-		struct frame f;
+		struct test_frame f;
 
 		frame_build(&f, &spec);
 		put(f.bytes + f.udp + 6, udp_checksum(&f, spec.ipv6, false), 2);
@@ -194,7 +194,7 @@ static void udp_checksums(void **state)
 static void udp_checksum_lengths(void **state)
 {
 	static const int payloads[] = { 1, 3, 1001, 4096, 8999, 9000 };
-	struct frame f;
+	struct test_frame f;
 
 	(void)state;
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(payloads); i++) {

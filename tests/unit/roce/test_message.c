@@ -14,14 +14,14 @@
 enum { FIRST = 0x26, MIDDLE = 0x27, LAST = 0x28, ONLY = 0x2a, ONLY_IMM = 0x2b };
 
 /* The sent packets: the message of each. PSN = index. */
-struct sent {
+struct message_sent {
 	__u8 opcode;
 	int message;
 	int packets; /* of the message, if its First has the DMA length, else 0 */
 };
 
 /* One message in `unknown` does not carry its length. */
-static int send_all(struct sent *sent, int messages, int longest, int unknown, uint64_t *r)
+static int send_all(struct message_sent *sent, int messages, int longest, int unknown, uint64_t *r)
 {
 	int count = 0;
 
@@ -30,7 +30,7 @@ static int send_all(struct sent *sent, int messages, int longest, int unknown, u
 		bool known = unknown > 1 && random_next(r) % unknown;
 
 		for (int k = 0; k < packets; k++)
-			sent[count++] = (struct sent){
+			sent[count++] = (struct message_sent){
 				packets == 1 ? ONLY : k == 0 ? FIRST : k == packets - 1 ? LAST : MIDDLE, m,
 				known ? packets : 0,
 			};
@@ -39,14 +39,14 @@ static int send_all(struct sent *sent, int messages, int longest, int unknown, u
 }
 
 /* The receiver: decides which messages are whole. */
-struct receiver {
+struct message_receiver {
 	int expected; /* PSN */
 	bool dropping, in_message;
 	int delivered;
 	bool *was_delivered; /* index: message */
 };
 
-static void receiver_take(struct receiver *x, const struct sent *p, int psn)
+static void receiver_take(struct message_receiver *x, const struct message_sent *p, int psn)
 {
 	bool first = p->opcode == FIRST || p->opcode == ONLY;
 
@@ -138,7 +138,7 @@ struct outcome {
  * far as the observer knows. They do not if the Last was seen in between, or the First of either message, which starts a
  * message or gives its length.
  */
-static int fewest_messages(const struct sent *sent, int count, const bool *came, const bool *delivered)
+static int fewest_messages(const struct message_sent *sent, int count, const bool *came, const bool *delivered)
 {
 	bool may_go_on = false;
 	int fewest = 0;
@@ -160,17 +160,17 @@ static struct outcome run(int (*damage)(int *, int, int, uint64_t *), int messag
 			  uint64_t seed)
 {
 	int packets = messages * longest;
-	struct sent *sent = calloc(packets, sizeof(*sent));
+	struct message_sent *sent = calloc(packets, sizeof(*sent));
 	int *wire = calloc(2 * packets, sizeof(*wire));
 	bool *seen = calloc(messages, sizeof(*seen)), *came = calloc(packets, sizeof(*came));
-	struct receiver x = { .was_delivered = calloc(messages, sizeof(bool)) };
+	struct message_receiver x = { .was_delivered = calloc(messages, sizeof(bool)) };
 	struct roce_stream s = { 0 };
 	uint64_t r = seed;
 	int count = send_all(sent, messages, longest, unknown, &r), n = damage(wire, count, one_in, &r);
 	struct outcome o = { 0 };
 
 	for (int i = 0; i < n; i++) {
-		const struct sent *p = &sent[wire[i]];
+		const struct message_sent *p = &sent[wire[i]];
 
 		struct roce_packet seen_packet = packet(p->opcode, wire[i]);
 

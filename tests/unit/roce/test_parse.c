@@ -25,7 +25,7 @@ static int free_window(void **state)
 	return 0;
 }
 
-static struct roce_packet parse(const struct frame *f, int captured, int wire)
+static struct roce_packet parse(const struct test_frame *f, int captured, int wire)
 {
 	struct roce_packet p;
 
@@ -35,12 +35,12 @@ static struct roce_packet parse(const struct frame *f, int captured, int wire)
 }
 
 /* Whether all headers are within the window. The parser does not look beyond it. */
-static bool fits_window(const struct frame *f)
+static bool fits_window(const struct test_frame *f)
 {
 	return f->payload <= ROCE_WINDOW;
 }
 
-static void check_whole(const struct frame *f, const struct frame_spec *s)
+static void check_whole(const struct test_frame *f, const struct frame_spec *s)
 {
 	const struct ibta_opcode *o = ibta_find(s->opcode);
 	struct roce_packet p = parse(f, f->length, f->length);
@@ -70,7 +70,8 @@ static void check_whole(const struct frame *f, const struct frame_spec *s)
 }
 
 /* What is known of a packet of which only the first `captured` bytes are there. ends_at: of the packet. */
-static void check_part(const struct frame *f, const struct frame_spec *s, const struct roce_packet *p, int captured, int ends_at)
+static void check_part(const struct test_frame *f, const struct frame_spec *s, const struct roce_packet *p, int captured,
+		       int ends_at)
 {
 	const struct ibta_opcode *o = ibta_find(s->opcode);
 	bool headers = captured >= f->payload, missing = p->op & OP_CUT;
@@ -93,7 +94,7 @@ static void check_part(const struct frame *f, const struct frame_spec *s, const 
 }
 
 /* A frame that a capture cut is never malformed, and a packet as far as it goes, as soon as its BTH is complete. */
-static void check_cut(const struct frame *f, const struct frame_spec *s)
+static void check_cut(const struct test_frame *f, const struct frame_spec *s)
 {
 	for (int captured = 0; captured < f->length; captured++) {
 		struct roce_packet p = parse(f, captured, f->length);
@@ -104,7 +105,7 @@ static void check_cut(const struct frame *f, const struct frame_spec *s)
 }
 
 /* So is a frame that is shorter than its IP header says: a mirror may have cut it. */
-static void check_short(const struct frame *f, const struct frame_spec *s)
+static void check_short(const struct test_frame *f, const struct frame_spec *s)
 {
 	for (int length = 0; length < f->end; length++) {
 		struct roce_packet p = parse(f, length, length);
@@ -114,9 +115,9 @@ static void check_short(const struct frame *f, const struct frame_spec *s)
 }
 
 /* IP lengths too short for the opcode. */
-static void check_too_short_for_opcode(const struct frame *f, const struct frame_spec *s)
+static void check_too_short_for_opcode(const struct test_frame *f, const struct frame_spec *s)
 {
-	struct frame copy = *f;
+	struct test_frame copy = *f;
 
 	for (int end = f->udp + 8; end <= f->payload + s->pad + 4; end++) {
 		struct roce_packet p;
@@ -129,7 +130,7 @@ static void check_too_short_for_opcode(const struct frame *f, const struct frame
 
 static void check(const struct frame_spec *s)
 {
-	struct frame f;
+	struct test_frame f;
 
 	frame_build(&f, s);
 	if (!fits_window(&f))
@@ -177,7 +178,7 @@ static void kinds(void **state)
 		{ 0x8864, 0, true }, { 0x88e5, 0, true }, { 0x0806, 0, false },
 	};
 	struct frame_spec s = { .opcode = 4, .payload = 64 };
-	struct frame f;
+	struct test_frame f;
 
 	(void)state;
 	s.tags = 4;
@@ -216,7 +217,7 @@ static void ipv4_is_mapped(void **state)
 	static const __u8 mapped[16] = { [10] = 0xff, [11] = 0xff, 10, 9, 0, 1 };
 	struct frame_spec s = { .opcode = 4, .payload = 64 };
 	struct roce_packet p;
-	struct frame f;
+	struct test_frame f;
 
 	(void)state;
 	frame_build(&f, &s);
@@ -233,7 +234,7 @@ static void rocev1(void **state)
 	struct roce_totals c = { 0 };
 	__u32 longest = 0;
 	struct roce_packet p;
-	struct frame f;
+	struct test_frame f;
 
 	(void)state;
 	for (s.tags = 0; s.tags <= 3; s.tags++) {
@@ -295,7 +296,7 @@ static void short_frames(void **state)
 		for (int k = 0; k < 4 && frames[i].payload[k]; k++) {
 			struct frame_spec s = { .opcode = 4, .payload = frames[i].payload[k] };
 			struct roce_packet p;
-			struct frame f;
+			struct test_frame f;
 
 			frame_build(&f, &s);
 			p = frames[i].cut_at[k] ? parse(&f, frames[i].cut_at[k], frames[i].cut_at[k]) : parse(&f, f.length, f.length);
@@ -352,7 +353,7 @@ static void random_damage(void **state)
 		};
 		int damage = random_next(&r) % 6, captured, wire;
 		struct roce_packet p;
-		struct frame f;
+		struct test_frame f;
 
 		ports.format[1] = random_format(&r);
 		ports.format[3] = random_format(&r);
@@ -409,7 +410,7 @@ static void stream_header(void **state)
 	struct roce_ports ports = { .port = { 7471 } };
 	struct frame_spec s = { .opcode = 0, .payload = 64, .port = 7471 };
 	struct roce_packet p;
-	struct frame f;
+	struct test_frame f;
 	uint8_t *h;
 
 	(void)state;

@@ -55,7 +55,7 @@ static void windows(void **state)
 	const __u64 start = 0xfffff0;
 	bool *missing = calloc(NUMBERS, 1); /* by number - start */
 	struct roce_psn w = { 0 };
-	__u64 far = 0, reach;
+	__u64 window = 0, reach;
 	uint64_t r = 2;
 
 	(void)state;
@@ -85,7 +85,7 @@ static void windows(void **state)
 			if (k < reach || !missing[k - start])
 				continue;
 			found++;
-			far += k < w.next - PSN_WINDOW;
+			window += k < w.next - PSN_WINDOW;
 			missing[k - start] = false;
 		}
 		assert_int_equal(psn_recover(&w, from, count), found);
@@ -95,12 +95,12 @@ static void windows(void **state)
 		for (__u64 k = w.next > start + PSN_WINDOW ? w.next - PSN_WINDOW : start; k < w.next; k++)
 			assert_int_equal(*psn_word(&w, k) >> k % 64 & 1, !missing[k - start]);
 	}
-	assert_true(far > 1000 && w.forgotten == 0);
-	far_give(&w);
+	assert_true(window > 1000 && w.forgotten == 0);
+	late_give(&w);
 	free(missing);
 }
 
-/* By hand: the far window is taken when it is needed and given back when nothing is missing there any more. */
+/* By hand: the late window is taken when it is needed and given back when nothing is missing there any more. */
 static void needed(void **state)
 {
 	struct roce_psn w = { 0 };
@@ -109,30 +109,30 @@ static void needed(void **state)
 	(void)state;
 	psn_start(&w, 0x1000);
 	forward(&w, 0, 0, 5000);
-	assert_null(far_of(&w));
+	assert_null(late_of(&w));
 	forward(&w, 0, 100, 1);
 	forward(&w, 0, 0, PSN_WINDOW - 101);
-	assert_null(far_of(&w)); /* the own window still has them */
+	assert_null(late_of(&w)); /* the own window still has them */
 	forward(&w, 0, 0, 1);
-	assert_non_null(far_of(&w));
-	assert_int_equal(far_of(&w)->count, 1);
+	assert_non_null(late_of(&w));
+	assert_int_equal(late_of(&w)->count, 1);
 	forward(&w, 0, 0, 2000);
-	assert_true(far_of(&w)->count == 100);
+	assert_true(late_of(&w)->count == 100);
 	assert_int_equal(psn_recover(&w, 0x1000 + 5000 + 90, 1000), 10);
 	assert_int_equal(psn_recover(&w, 0x1000 + 5000 + 90, 1), 0);
 	assert_false(psn_is_unknown(&w, 0x1000));
 	assert_int_equal(psn_recover(&w, 0x1000, 6000), 90);
-	assert_null(far_of(&w));
+	assert_null(late_of(&w));
 	end = w.next + 3000;
 	forward(&w, 0, 3000, 1); /* most of them fall behind the window at once */
-	assert_true(far_of(&w)->count == 3001 - PSN_WINDOW);
-	for (int i = 0; far_of(&w); i++) {
+	assert_true(late_of(&w)->count == 3001 - PSN_WINDOW);
+	for (int i = 0; late_of(&w); i++) {
 		assert_in_range(i, 0, (PSN_REACH + 3000) / 200 + 3);
 		forward(&w, 0, 0, 200);
 	}
 	assert_true(w.next >= end + PSN_REACH && psn_is_unknown(&w, 0x1000) && w.unknown_before == end);
 	assert_int_equal(w.forgotten, 0);
-	w.far = PSN_NO_FAR;
+	w.late = PSN_NO_LATE;
 	forward(&w, 0, 50, 2 * PSN_WINDOW);
 	assert_true(w.forgotten == 50 && psn_recover(&w, w.next - 2 * PSN_WINDOW - 50, 50) == 0);
 	assert_true(psn_is_unknown(&w, w.next - 2 * PSN_WINDOW - 1) && !psn_is_unknown(&w, w.next - 2 * PSN_WINDOW));
@@ -141,7 +141,7 @@ static void needed(void **state)
 	assert_int_equal(w.forgotten, 70);
 }
 
-/* After a step back, what is missing in the far window as near as the own one reaches is forgotten. */
+/* After a step back, what is missing in the late window as near as the own one reaches is forgotten. */
 static void back(void **state)
 {
 	const __u64 hole = 0x2000;
@@ -150,17 +150,17 @@ static void back(void **state)
 	(void)state;
 	psn_start(&w, hole);
 	forward(&w, 0, 100, 2000);
-	assert_true(far_of(&w)->count == 100);
+	assert_true(late_of(&w)->count == 100);
 	psn_back(&w, hole + 40 + PSN_WINDOW);
-	assert_true(w.next == hole + 40 + PSN_WINDOW && far_of(&w)->count == 40);
+	assert_true(w.next == hole + 40 + PSN_WINDOW && late_of(&w)->count == 40);
 	assert_int_equal(w.forgotten, 60);
 	assert_true(psn_is_unknown(&w, hole + 99) && !psn_is_unknown(&w, hole + 100));
 	assert_int_equal(psn_recover(&w, hole, 100), 40);
-	assert_null(far_of(&w));
+	assert_null(late_of(&w));
 	forward(&w, 0, 100, 2000);
-	assert_non_null(far_of(&w));
+	assert_non_null(late_of(&w));
 	psn_restart(&w, hole);
-	assert_null(far_of(&w)); /* another sequence lacks nothing */
+	assert_null(late_of(&w)); /* another sequence lacks nothing */
 }
 
 int main(void)

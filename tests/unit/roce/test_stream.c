@@ -346,7 +346,7 @@ static void read_span_jump(void **state)
 	observe(&s, read_request(0, 4096));
 	observe(&s, packet(RC_ONLY, 5000)); /* what no READ of that length explains waits */
 	assert_int_equal(s.sequence.waited, 1);
-	far_give(&s.psn);
+	late_give(&s.psn);
 }
 
 /* Datagrams of another sequence come between: the first one is a stray, the next one goes on where that one was. */

@@ -484,7 +484,7 @@ static void opened(void **state)
 	s->lines.width = 200;
 	stream_open(s, &source, &now.streams[2].key);
 	assert_int_equal(s->page, PAGE_STREAM);
-	stream_look(s, &source);
+	stream_update(s, &source);
 	stream_page(s, &source);
 	assert_non_null(strstr(line_with(&s->lines, "10.9.0.1 > 10.9.0.2"), "QPN 102 (0x66)  UC requests"));
 	assert_string_equal(line_with(&s->lines, "lost"), "lost         PSNs 15: skipped 15, came later 0; jumps 5");

@@ -27,9 +27,9 @@ static void rebuild(const struct slot *s, __u8 *frame)
 	memcpy(frame + s->frame_bytes - SLOT_TAIL, s->tail, SLOT_TAIL);
 }
 
-static struct plan plan_of(int form)
+static struct send_plan plan_of(int form)
 {
-	return (struct plan){
+	return (struct send_plan){
 		.ipv6 = form & 1, .tagged = form & 2, .udp_checksum = form & 4, .pattern = form & 8 ? PATTERN_COUNTER : PATTERN_LFSR,
 		.dont_fragment = form & 8, .seed = 1, .vlan = 100, .pcp = 3, .tos = 0x4a, .ttl = 64, .flow_label = 0xabcde, .pkey = 0xffff,
 		.src = { 0xfd, [10] = 0xff, [11] = 0xff, [12] = 10, [13] = 9, [15] = 1 },
@@ -39,9 +39,9 @@ static struct plan plan_of(int form)
 }
 
 /* Random values for the fields that differ between packets at one place in a message. */
-static struct packet draw_packet(uint8_t opcode, uint8_t place, uint32_t payload_bytes)
+static struct send_packet draw_packet(uint8_t opcode, uint8_t place, uint32_t payload_bytes)
 {
-	return (struct packet){
+	return (struct send_packet){
 		.opcode = opcode, .place = place, .payload_bytes = payload_bytes, .pad = -payload_bytes & 3,
 		.payload = draw() % (PAYLOAD_PATTERN / 4) * 4, .va = draw(), .rkey = draw(), .immediate = draw(),
 		.dqpn = draw() & 0xffffff, .psn = draw() & 0xffffff, .sqpn = draw() & 0xffffff, .msn = draw() & 0xffffff,
@@ -49,10 +49,10 @@ static struct packet draw_packet(uint8_t opcode, uint8_t place, uint32_t payload
 	};
 }
 
-static void check(struct composer *c, const struct plan *plan, const struct packet *p)
+static void check(struct composer *c, const struct send_plan *plan, const struct send_packet *p)
 {
 	static __u8 frame[CELL_BYTES];
-	static struct frame f;
+	static struct send_frame f;
 	struct slot s = { .departure = 77 };
 
 	compose_frame(c, p, &f);
@@ -77,7 +77,7 @@ static void same_bytes(void **state)
 		for (size_t o = 0; o < sizeof(opcodes); o++)
 			for (size_t i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++) {
 				bool bare = opcodes[o] == 0x11 || opcodes[o] == 0x81;
-				struct plan plan = plan_of(form);
+				struct send_plan plan = plan_of(form);
 				struct composer *c;
 
 				if (bare && payloads[i])
@@ -89,7 +89,7 @@ static void same_bytes(void **state)
 				if (!o && !i)
 					payload_fill(memory, &plan);
 				for (int k = 0; k < 4; k++) {
-					struct packet p = draw_packet(opcodes[o], AT_FIRST | AT_LAST, payloads[i]);
+					struct send_packet p = draw_packet(opcodes[o], AT_FIRST | AT_LAST, payloads[i]);
 
 					check(c, &plan, &p);
 					check(c, &plan, &p); /* its piece is in the cache now */
@@ -101,14 +101,14 @@ static void same_bytes(void **state)
 /* One composer makes packets of all places in turn. */
 static void places(void **state)
 {
-	struct plan plan = plan_of(1);
+	struct send_plan plan = plan_of(1);
 	struct composer *c = composer_new(&plan, memory);
 
 	(void)state;
 	for (int k = 0; k < 40; k++) {
 		static const uint8_t opcodes[] = { [0] = 0x27, [AT_FIRST] = 0x26, [AT_LAST] = 0x29, [AT_FIRST | AT_LAST] = 0x2b };
 		static const uint32_t payloads[] = { [0] = 1024, [AT_FIRST] = 1024, [AT_LAST] = 77, [AT_FIRST | AT_LAST] = 9 };
-		struct packet p = draw_packet(opcodes[k % 4], k % 4, payloads[k % 4]);
+		struct send_packet p = draw_packet(opcodes[k % 4], k % 4, payloads[k % 4]);
 
 		p.payload = k % 8 < 4 ? p.payload : PAYLOAD_PATTERN - 8; /* across the end of the pattern */
 		check(c, &plan, &p);

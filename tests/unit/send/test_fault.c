@@ -20,7 +20,7 @@
 
 /* ---- text ---- */
 
-static const char *parse(struct plan *plan, const char *text)
+static const char *parse(struct send_plan *plan, const char *text)
 {
 	free(plan->faults);
 	plan->faults = NULL;
@@ -28,11 +28,11 @@ static const char *parse(struct plan *plan, const char *text)
 	return fault_parse(plan, text);
 }
 
-static struct fault parsed(const char *text)
+static struct send_fault parsed(const char *text)
 {
-	struct plan plan = { 0 };
+	struct send_plan plan = { 0 };
 	const char *why = parse(&plan, text);
-	struct fault f;
+	struct send_fault f;
 
 	if (why)
 		fail_msg("%s: %s", text, why);
@@ -53,7 +53,7 @@ static const char *with_keys(enum fault_kind kind, const char *keys)
 
 static void text_taken(void **state)
 {
-	struct fault f;
+	struct send_fault f;
 
 	(void)state;
 	f = parsed("drop:p=1e-3");
@@ -124,7 +124,7 @@ static void text_refused(void **state)
 		{ "a-name-that-is-longer-than-the-longest-of-all-names-of-faults", "no fault" },
 		{ "%s%s%s%n", "no fault '%s%s%s%n'" }, { "drop:%n=1", "has no '%n'" }, { "drop:\x1b[31m=1", "has no" },
 	};
-	struct plan plan = { 0 };
+	struct send_plan plan = { 0 };
 	char text[5000];
 
 	(void)state;
@@ -151,7 +151,7 @@ static void text_random(void **state)
 	static const char *const words[] = { "drop", "corrupt", "reorder", ":", ",", "=", "-", "p", "at", "by", "where", "icrc", "byte",
 					     "psn-start", "value", "1", "0", "0x", "9999999999999999999999", "e", ".", " ", "\xff" };
 	uint64_t random = 1;
-	struct plan plan = { 0 };
+	struct send_plan plan = { 0 };
 
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
@@ -200,7 +200,7 @@ static void draws(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < OF(ps); i++) {
-		struct fault f = { .p = ps[i] };
+		struct send_fault f = { .p = ps[i] };
 		double sum = 0, n = 100000, deviation = sqrt(1 - f.p) / f.p / sqrt(n);
 		uint64_t ones = 0, twos = 0;
 
@@ -218,7 +218,7 @@ static void draws(void **state)
 		assert_true(fabs(twos - n * f.p * (1 - f.p)) <= 5 * sqrt(n * f.p * (1 - f.p)) + 1e-9);
 	}
 	for (int k = 0; k < 1000; k++) {
-		struct fault f = { .p = 1e-300 };
+		struct send_fault f = { .p = 1e-300 };
 
 		assert_true(fault_draw(&f, &random) <= 1ull << 63);
 	}
@@ -229,25 +229,25 @@ static void draws(void **state)
 #define PACKETS 20
 #define PLAN_QPN 0x123456
 
-struct sent {
-	struct frame frame;
-	struct packet packet;
+struct test_sent {
+	struct send_frame frame;
+	struct send_packet packet;
 	struct roce_packet seen;
 	bool icrc_good, hit;
 };
 
 /* The packets of a plan's first QP, and the engine's result. */
-struct run {
-	struct plan plan;
-	struct sent sent[PACKETS];
+struct test_run {
+	struct send_plan plan;
+	struct test_sent sent[PACKETS];
 	size_t count;
 	struct roce_stream stream, other; /* other: with another QPN */
 	uint64_t hits;
 };
 
-static struct plan plan_of(enum send_op op, uint64_t message, uint32_t mtu)
+static struct send_plan plan_of(enum send_op op, uint64_t message, uint32_t mtu)
 {
-	return (struct plan){
+	return (struct send_plan){
 		.src = { [10] = 255, 255, 10, 9, 0, 1 }, .dst = { [10] = 255, 255, 10, 9, 0, 2 }, .ttl = 64, .dont_fragment = true,
 		.port = 49152, .op = op, .qps = 1, .first_qpn = PLAN_QPN, .first_psn = 0xfffff0, .pkey = 0xffff, .rkey = 0x1234,
 		.va = 0x10000000, .regions = 4, .region_bytes = 1 << 20, .immediate = 100, .immediate_step = 1,
@@ -259,7 +259,7 @@ static struct plan plan_of(enum send_op op, uint64_t message, uint32_t mtu)
 static struct send_memory *memory;
 
 /* As the planner does for a fault with at, with every, or with neither. */
-static bool hits(const struct fault *f, const struct packet *p)
+static bool hits(const struct send_fault *f, const struct send_packet *p)
 {
 	uint64_t number;
 
@@ -268,7 +268,7 @@ static bool hits(const struct fault *f, const struct packet *p)
 	return f->at ? f->at == number : !f->every || number % f->every == 0;
 }
 
-static void observe_sent(struct run *r, struct sent *s)
+static void observe_sent(struct test_run *r, struct test_sent *s)
 {
 	__u8 window[CELL_BYTES + ROCE_WINDOW_BYTES] = { 0 };
 	struct roce_stream *stream;
@@ -283,11 +283,11 @@ static void observe_sent(struct run *r, struct sent *s)
 	roce_observe(stream, &s->seen, s->icrc_good ? ICRC_GOOD : ICRC_BAD, 0, NULL);
 }
 
-static void make(struct run *r, struct composer *c, struct send_qp *qp, uint64_t *random)
+static void make(struct test_run *r, struct composer *c, struct send_qp *qp, uint64_t *random)
 {
-	static struct frame before;
-	static struct packet last;
-	struct sent *s = &r->sent[r->count];
+	static struct send_frame before;
+	static struct send_packet last;
+	struct test_sent *s = &r->sent[r->count];
 	uint32_t psn = qp->psn;
 	uint32_t value = 0;
 	bool first = qp->packets == 0;
@@ -295,7 +295,7 @@ static void make(struct run *r, struct composer *c, struct send_qp *qp, uint64_t
 	qp_packet(&r->plan, qp, &s->packet);
 	s->hit = false;
 	for (size_t i = 0; i < r->plan.fault_count; i++) {
-		const struct fault *f = &r->plan.faults[i];
+		const struct send_fault *f = &r->plan.faults[i];
 
 		if (!hits(f, &s->packet))
 			continue;
@@ -308,7 +308,7 @@ static void make(struct run *r, struct composer *c, struct send_qp *qp, uint64_t
 	}
 	compose_frame(c, &s->packet, &s->frame);
 	for (size_t i = 0; i < r->plan.fault_count && s->hit; i++) {
-		const struct fault *f = &r->plan.faults[i];
+		const struct send_fault *f = &r->plan.faults[i];
 
 		if (fault_stage(f->kind) == FAULT_FRAME || fault_stage(f->kind) == FAULT_ICRC)
 			fault_frame(f, &s->packet, &s->frame);
@@ -327,9 +327,9 @@ static void make(struct run *r, struct composer *c, struct send_qp *qp, uint64_t
 }
 
 /* faults: separated by blanks. */
-static struct run *run(struct plan plan, const char *faults, uint64_t packets)
+static struct test_run *run(struct send_plan plan, const char *faults, uint64_t packets)
 {
-	static struct run r;
+	static struct test_run r;
 	uint64_t random = 99;
 	char text[TEXT_MOST], *all = text, *one;
 	static struct composer *c; /* for r.plan, whatever its present value */
@@ -386,8 +386,8 @@ static void psns(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < OF(wanted); i++) {
-		struct plan plan = plan_of(SEND_UC_WRITE, 2000, 1024);
-		struct run *r;
+		struct send_plan plan = plan_of(SEND_UC_WRITE, 2000, 1024);
+		struct test_run *r;
 
 		plan.first_psn = 0xfffffe;
 		r = run(plan, wanted[i].fault, 9);
@@ -403,10 +403,10 @@ static void psns(void **state)
 static void psns_of_qps(void **state)
 {
 	struct plan_qp own[] = { { .psn = 10 }, { .psn = 2000 } };
-	struct plan plan = plan_of(SEND_UC_SEND, 100, 1024);
+	struct send_plan plan = plan_of(SEND_UC_SEND, 100, 1024);
 	struct send_qp qp = { .index = 1, .psn = 2001 };
-	struct packet p = { .qp = &qp, .psn = 70000, .message = 3 };
-	struct fault f = { .kind = FAULT_psn_wrap_16 };
+	struct send_packet p = { .qp = &qp, .psn = 70000, .message = 3 };
+	struct send_fault f = { .kind = FAULT_psn_wrap_16 };
 
 	(void)state;
 	plan.qp = own;
@@ -526,9 +526,9 @@ static void headers(void **state)
 		const struct header_case *h = &header_cases[i];
 
 		for (int variant = 0; variant < 8; variant++) {
-			struct plan plan = plan_of(h->op, h->message, h->mtu);
+			struct send_plan plan = plan_of(h->op, h->message, h->mtu);
 			uint64_t packets = 12;
-			struct run *r;
+			struct test_run *r;
 
 			plan.ipv6 = variant & 1;
 			plan.udp_checksum = variant & 2;
@@ -559,13 +559,13 @@ static void messages(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < OF(hit); i++) {
-		struct run *r = run(plan_of(SEND_UC_WRITE, 4000, 1024), hit[i].fault, 16);
+		struct test_run *r = run(plan_of(SEND_UC_WRITE, 4000, 1024), hit[i].fault, 16);
 
 		assert_int_equal(r->hits, 1);
 		for (size_t k = 0; k < r->count; k++)
 			assert_int_equal(r->sent[k].hit, k + 1 == hit[i].packet);
 	}
-	struct run *r = run(plan_of(SEND_UC_WRITE, 4000, 1024), "missing-first:at=2", 16);
+	struct test_run *r = run(plan_of(SEND_UC_WRITE, 4000, 1024), "missing-first:at=2", 16);
 
 	assert_int_equal(r->count, 15);
 	assert_int_equal(r->sent[4].seen.opcode, 0x27);
@@ -576,7 +576,7 @@ static void messages(void **state)
 
 static void qpn(void **state)
 {
-	struct run *r;
+	struct test_run *r;
 
 	(void)state;
 	for (uint32_t value = 0; value < 2; value++) {
@@ -591,7 +591,7 @@ static void qpn(void **state)
 /* In a message this short, a packet without its RETH or ImmDt is malformed: the lengths contradict each other. */
 static void malformed(void **state)
 {
-	struct run *r = run(plan_of(SEND_UC_WRITE, 3, 1024), "missing-reth:at=2", 3);
+	struct test_run *r = run(plan_of(SEND_UC_WRITE, 3, 1024), "missing-reth:at=2", 3);
 
 	(void)state;
 	assert_int_equal(r->sent[1].seen.kind, ROCE_MALFORMED);
@@ -605,9 +605,9 @@ static void icrc_ways(void **state)
 {
 	(void)state;
 	for (enum fault_kind k = FAULT_icrc_zero; k <= FAULT_icrc_absent; k++) {
-		struct plan plan = plan_of(SEND_UC_WRITE, 1501, 1024);
+		struct send_plan plan = plan_of(SEND_UC_WRITE, 1501, 1024);
 		const char *text = with_keys(k, "at=4");
-		struct run *r;
+		struct test_run *r;
 
 		if (k == FAULT_icrc_not_reset)
 			continue; /* it goes on from the packet before with this mistake, so a single one is right */
@@ -622,7 +622,7 @@ static void icrc_ways(void **state)
 
 static void icrc_absent(void **state)
 {
-	struct run *r = run(plan_of(SEND_UC_WRITE, 500, 1024), "icrc-absent:at=2", 3);
+	struct test_run *r = run(plan_of(SEND_UC_WRITE, 500, 1024), "icrc-absent:at=2", 3);
 
 	(void)state;
 	assert_int_equal(r->sent[1].frame.length, r->sent[0].frame.length - 4);
@@ -635,7 +635,7 @@ static void icrc_absent(void **state)
 
 static void icrc_constant(void **state)
 {
-	struct run *r = run(plan_of(SEND_UC_WRITE, 500, 1024), "icrc-constant", 3);
+	struct test_run *r = run(plan_of(SEND_UC_WRITE, 500, 1024), "icrc-constant", 3);
 	__u8 *icrc = r->sent[1].frame.bytes + r->sent[1].frame.length - 4;
 
 	(void)state;
@@ -647,7 +647,7 @@ static void icrc_constant(void **state)
 
 /* ---- corruption ---- */
 
-static int flipped(const struct frame *a, const struct frame *b, uint32_t *first, uint32_t *last)
+static int flipped(const struct send_frame *a, const struct send_frame *b, uint32_t *first, uint32_t *last)
 {
 	int bits = 0;
 
@@ -669,15 +669,15 @@ static void corruption(void **state)
 {
 	static const uint32_t bursts[] = { 1, 2, 7, 8, 31, 32, 33, 100, 1000 };
 	static const uint64_t sizes[] = { 0, 1, 4, 60, 1000 };
-	static struct frame frame;
+	static struct send_frame frame;
 	uint64_t random = 5;
 
 	(void)state;
 	for (size_t s = 0; s < OF(sizes); s++) {
-		struct run *r = run(plan_of(sizes[s] ? SEND_UC_WRITE : SEND_ACK, sizes[s], 1024), "tver:at=9", 2);
-		const struct frame *right = &r->sent[0].frame;
+		struct test_run *r = run(plan_of(sizes[s] ? SEND_UC_WRITE : SEND_ACK, sizes[s], 1024), "tver:at=9", 2);
+		const struct send_frame *right = &r->sent[0].frame;
 		uint32_t icrc = right->length - 4;
-		struct fault f = { .kind = FAULT_corrupt, .byte = -1, .bit = -1, .burst = 1 };
+		struct send_fault f = { .kind = FAULT_corrupt, .byte = -1, .bit = -1, .burst = 1 };
 
 		for (int i = 0; i < 3000; i++) {
 			uint32_t first, last = 0, from, to;
@@ -716,14 +716,14 @@ static void corruption(void **state)
 /* For any corruption, the truth's reading of the frame equals the engine's. */
 static void observed(void **state)
 {
-	static struct frame frame;
+	static struct send_frame frame;
 	uint64_t random = 17;
 
 	(void)state;
 	for (int variant = 0; variant < 16; variant++) {
-		struct plan plan = plan_of(variant & 4 ? SEND_UD_SEND : SEND_UC_WRITE_IMM, 100, 1024);
-		struct fault f = { .kind = FAULT_corrupt, .byte = -1, .bit = -1 };
-		const struct frame *right;
+		struct send_plan plan = plan_of(variant & 4 ? SEND_UD_SEND : SEND_UC_WRITE_IMM, 100, 1024);
+		struct send_fault f = { .kind = FAULT_corrupt, .byte = -1, .bit = -1 };
+		const struct send_frame *right;
 
 		plan.ipv6 = variant & 1;
 		plan.tagged = variant & 2;
@@ -778,7 +778,7 @@ static void check(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < OF(bad); i++) {
-		struct plan plan = plan_of(bad[i].op, bad[i].message, 1024);
+		struct send_plan plan = plan_of(bad[i].op, bad[i].message, 1024);
 		const char *why;
 
 		plan.ipv6 = bad[i].ipv6;
@@ -799,11 +799,11 @@ static void growth(void **state)
 	(void)state;
 	for (enum fault_kind k = 0; k < FAULT_KINDS; k++) {
 		for (size_t i = 0; i < OF(sizes) * OF(mtus); i++) {
-			struct plan plan = plan_of(SEND_UC_WRITE_IMM, sizes[i / OF(mtus)], mtus[i % OF(mtus)]);
+			struct send_plan plan = plan_of(SEND_UC_WRITE_IMM, sizes[i / OF(mtus)], mtus[i % OF(mtus)]);
 			uint32_t payload = plan.message < plan.mtu ? plan.message : plan.mtu;
 			uint32_t most = 14 + 20 + 8 + 12 + 16 + 4 + ((payload + 3) & ~3u) + 4;
 			const char *text = with_keys(k, k == FAULT_middle_size ? "every=1,value=7000" : "every=1");
-			struct run *r;
+			struct test_run *r;
 
 			assert_null(fault_parse(&plan, text));
 			if (fault_check(&plan) || fault_stage(k) == FAULT_LEAVE) {

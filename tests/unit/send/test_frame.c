@@ -17,7 +17,7 @@
 #define ETHERNET 14
 #define TAG 4
 
-static const struct plan plain, with_checksum = { .udp_checksum = true };
+static const struct send_plan plain, with_checksum = { .udp_checksum = true };
 static __u8 payload_memory[CELL_OFFSET(CELLS)];
 static uint64_t seed = 1;
 
@@ -30,7 +30,7 @@ static __u8 random_byte(void)
 	return seed >> 32;
 }
 
-struct form {
+struct test_form {
 	bool ipv6, tagged;
 	uint32_t extension, payload, pad; /* bytes */
 };
@@ -43,7 +43,7 @@ static __u8 *put(__u8 *p, uint64_t value, int bytes)
 }
 
 /* Random bytes under plausible headers with right lengths; garbage in the ICRC field. */
-static void make(struct frame *f, const struct form *form)
+static void make(struct send_frame *f, const struct test_form *form)
 {
 	__u8 *p = f->bytes;
 
@@ -117,7 +117,7 @@ static __u8 *append(__u8 *to, const __u8 *from, size_t bytes)
 }
 
 /* Appends the IP header as the CRC covers it. */
-static __u8 *append_ip(__u8 *to, const struct form *form, const __u8 *ip, int way, const __u8 *lengths)
+static __u8 *append_ip(__u8 *to, const struct test_form *form, const __u8 *ip, int way, const __u8 *lengths)
 {
 	__u8 *h = to;
 
@@ -143,8 +143,8 @@ static __u8 *append_ip(__u8 *to, const struct form *form, const __u8 *ip, int wa
 }
 
 /* The input of the CRC, by the specification and the words of the way. Returns its length. */
-static size_t message(__u8 *to, const struct form *form, const struct frame *f, int way, const struct form *old,
-		      const struct frame *before)
+static size_t message(__u8 *to, const struct test_form *form, const struct send_frame *f, int way, const struct test_form *old,
+		      const struct send_frame *before)
 {
 	uint32_t link = ETHERNET + (form->tagged ? TAG : 0), network = form->ipv6 ? 40 : 20;
 	const __u8 *from = f->bytes, *ip = from + link, *udp = ip + network, *bth = udp + 8;
@@ -192,7 +192,7 @@ static bool masks_late(int way)
 }
 
 /* The packet from there on as it is sent, but for the UDP checksum, which is not known yet. Returns its length. */
-static size_t message_sent(__u8 *to, const struct form *form, const struct frame *f, uint32_t from)
+static size_t message_sent(__u8 *to, const struct test_form *form, const struct send_frame *f, uint32_t from)
 {
 	uint32_t udp = ETHERNET + (form->tagged ? TAG : 0) + (form->ipv6 ? 40 : 20);
 
@@ -202,7 +202,7 @@ static size_t message_sent(__u8 *to, const struct form *form, const struct frame
 }
 
 /* The mask of a right ICRC, so many bytes too late. to: from the IP header on. */
-static void mask_late(__u8 *to, size_t length, const struct form *form, uint32_t late)
+static void mask_late(__u8 *to, size_t length, const struct test_form *form, uint32_t late)
 {
 	uint32_t udp = form->ipv6 ? 40 : 20, v4[] = { 1, 8, 10, 11 }, v6[] = { 0, 1, 2, 3, 7 };
 	uint32_t rest[] = { udp + 6, udp + 7, udp + 8 + 4 };
@@ -219,7 +219,7 @@ static void mask_late(__u8 *to, size_t length, const struct form *form, uint32_t
 }
 
 /* Ways that change what a right ICRC covers at one place. to: from the IP header on. Returns the new length. */
-static size_t message_changed(__u8 *to, size_t length, const struct form *form, int way)
+static size_t message_changed(__u8 *to, size_t length, const struct test_form *form, int way)
 {
 	__u8 *udp = to + (form->ipv6 ? 40 : 20), *bth = udp + 8;
 
@@ -249,8 +249,9 @@ static size_t message_changed(__u8 *to, size_t length, const struct form *form, 
 }
 
 /* The input of the CRC, by the words of the way. Returns its length. */
-static size_t any_message(__u8 *to, const struct form *form, const struct frame *f, int way, const struct form *old,
-			  const struct frame *before)
+static size_t any_message(__u8 *to, const struct test_form *form, const struct send_frame *f, int way,
+			  const struct test_form *old,
+			  const struct send_frame *before)
 {
 	uint32_t link = ETHERNET + (form->tagged ? TAG : 0);
 	bool bare = way == ICRC_WAY_ones_behind || way == ICRC_WAY_not_reset_bare;
@@ -271,8 +272,8 @@ static size_t any_message(__u8 *to, const struct form *form, const struct frame 
 	return way == ICRC_WAY_no_ones ? length : 8 + message_changed(to + 8, length - 8, form, way);
 }
 
-static void expect(const struct form *form, const struct frame *f, int way, const struct form *old,
-		   const struct frame *before, __u8 field[4])
+static void expect(const struct test_form *form, const struct send_frame *f, int way, const struct test_form *old,
+		   const struct send_frame *before, __u8 field[4])
 {
 	static __u8 bytes[2 * CELL_BYTES];
 	size_t length = any_message(bytes, form, f, way, old, before);
@@ -297,11 +298,11 @@ static void expect(const struct form *form, const struct frame *f, int way, cons
 }
 
 /* The k-th form: both IP versions, with and without a tag, three sets of extension headers. */
-static struct form form_of(int k, uint32_t payload)
+static struct test_form form_of(int k, uint32_t payload)
 {
 	static const uint32_t extensions[] = { 0, 16, 20 };
 
-	return (struct form){ .ipv6 = k & 1, .tagged = k & 2, .extension = extensions[k / 4 % 3], .payload = payload,
+	return (struct test_form){ .ipv6 = k & 1, .tagged = k & 2, .extension = extensions[k / 4 % 3], .payload = payload,
 			      .pad = -payload & 3 };
 }
 
@@ -315,10 +316,10 @@ static struct icrc_ways only(enum icrc_way way)
 	return ways;
 }
 
-static void check_way(const struct form *form, struct frame *f, int way, const struct form *old,
-		      const struct frame *before, bool checksum)
+static void check_way(const struct test_form *form, struct send_frame *f, int way, const struct test_form *old,
+		      const struct send_frame *before, bool checksum)
 {
-	struct frame copy = *f;
+	struct send_frame copy = *f;
 	__u8 field[4], right[4];
 
 	f->icrc = only(way);
@@ -338,14 +339,14 @@ static void check_way(const struct form *form, struct frame *f, int way, const s
 static void every_way(void **state)
 {
 	static const uint32_t payloads[] = { 0, 1, 2, 3, 4, 5, 7, 63, 64, 65, 255, 256, 1023, 1408, 4096 };
-	static struct frame f, before;
+	static struct send_frame f, before;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++)
 		for (int k = 0; k < FORMS; k++) {
-			struct form form = form_of(k, payloads[i]);
+			struct test_form form = form_of(k, payloads[i]);
 			/* another tag, other extension headers and another length; every fifth time the same ones */
-			struct form old = form_of((k + (i % 5 ? 6 : 0)) % FORMS, payloads[i] + (i % 5 ? 9 : 0));
+			struct test_form old = form_of((k + (i % 5 ? 6 : 0)) % FORMS, payloads[i] + (i % 5 ? 9 : 0));
 
 			make(&before, &old);
 			make(&f, &form);
@@ -356,8 +357,8 @@ static void every_way(void **state)
 
 static void longest(void **state)
 {
-	static struct frame f;
-	struct form form = { .ipv6 = true, .tagged = true, .extension = 20 };
+	static struct send_frame f;
+	struct test_form form = { .ipv6 = true, .tagged = true, .extension = 20 };
 
 	(void)state;
 	form.pad = 1;
@@ -371,8 +372,8 @@ static void longest(void **state)
 /* On a packet for which all of them matter, no two ways give the same ICRC. */
 static void ways_differ(void **state)
 {
-	static struct frame f, before;
-	struct form form = { .extension = 16, .payload = 1021, .pad = 3 }, old = { .extension = 20, .payload = 800 };
+	static struct send_frame f, before;
+	struct test_form form = { .extension = 16, .payload = 1021, .pad = 3 }, old = { .extension = 20, .payload = 800 };
 
 	(void)state;
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
@@ -399,8 +400,8 @@ static void ways_differ(void **state)
 static void no_difference(void **state)
 {
 	static const enum icrc_way stale[] = { ICRC_WAY_previous_header, ICRC_WAY_stale_psn, ICRC_WAY_stale_length };
-	struct form form = { .extension = 16, .payload = 64 };
-	static struct frame f;
+	struct test_form form = { .extension = 16, .payload = 64 };
+	static struct send_frame f;
 
 	(void)state;
 	make(&f, &form);
@@ -420,7 +421,7 @@ static void no_difference(void **state)
 }
 
 /* The engine's verdicts on ICRC, lengths and checksums. */
-static void engine(const struct frame *f, struct roce_packet *p, bool *icrc_good)
+static void engine(const struct send_frame *f, struct roce_packet *p, bool *icrc_good)
 {
 	static struct slice8 tables;
 	static __u8 window[CELL_BYTES + ROCE_WINDOW_BYTES];
@@ -436,13 +437,13 @@ static void engine(const struct frame *f, struct roce_packet *p, bool *icrc_good
 
 static void by_the_engine(void **state)
 {
-	static struct frame f;
+	static struct send_frame f;
 	struct roce_packet p;
 	bool icrc_good;
 
 	(void)state;
 	for (int k = 0; k < 4 * FORMS; k++) {
-		struct form form = form_of(k, 19 * k);
+		struct test_form form = form_of(k, 19 * k);
 
 		make(&f, &form);
 		frame_seal(&f, k / FORMS % 2 ? &with_checksum : &plain, 0, NULL);
@@ -467,8 +468,8 @@ static void by_the_engine(void **state)
 /* Four bytes of IP options, inserted as a fault does: the ICRC covers them unchanged. */
 static void ip_options(void **state)
 {
-	static struct frame f;
-	struct form form = { .extension = 16, .payload = 64 };
+	static struct send_frame f;
+	struct test_form form = { .extension = 16, .payload = 64 };
 	struct roce_packet p;
 	bool icrc_good;
 
@@ -487,8 +488,8 @@ static void ip_options(void **state)
 
 static void without_icrc(void **state)
 {
-	static struct frame f;
-	struct form form = { .extension = 16, .payload = 64 };
+	static struct send_frame f;
+	struct test_form form = { .extension = 16, .payload = 64 };
 	__u8 last[4], *udp;
 
 	(void)state;
@@ -515,8 +516,8 @@ static void without_icrc(void **state)
 /* With a deliberately wrong UDP length, the checksum covers the bytes that this length names, as far as they exist. */
 static void checksum_follows_length(void **state)
 {
-	static struct frame f;
-	struct form form = { .payload = 64 };
+	static struct send_frame f;
+	struct test_form form = { .payload = 64 };
 	uint32_t sum, length;
 
 	(void)state;
@@ -542,8 +543,8 @@ static void checksum_follows_length(void **state)
 /* The parts of a frame behind `at` move. */
 static void insert_and_remove(void **state)
 {
-	static struct frame f, g;
-	struct form form = { .tagged = true, .extension = 16, .payload = 37, .pad = 3 };
+	static struct send_frame f, g;
+	struct test_form form = { .tagged = true, .extension = 16, .payload = 37, .pad = 3 };
 
 	(void)state;
 	make(&f, &form);
@@ -583,8 +584,8 @@ static uint32_t after_removal(uint32_t offset, uint32_t at, uint32_t bytes)
 
 static void remove_from_within(void **state)
 {
-	static struct frame f, g;
-	struct form form = { .ipv6 = true, .extension = 20, .payload = 8 };
+	static struct send_frame f, g;
+	struct test_form form = { .ipv6 = true, .extension = 20, .payload = 8 };
 
 	(void)state;
 	make(&f, &form);
@@ -617,7 +618,7 @@ static uint32_t rebuild(const struct slot *s, const __u8 *memory, __u8 *frame)
 	return s->frame_bytes;
 }
 
-static void check_slot(const struct frame *f, uint32_t cell)
+static void check_slot(const struct send_frame *f, uint32_t cell)
 {
 	static __u8 frame[CELL_BYTES], untouched[sizeof(payload_memory)];
 	struct slot s = { .departure = 77 };
@@ -639,8 +640,8 @@ static void check_slot(const struct frame *f, uint32_t cell)
 
 static void slots(void **state)
 {
-	static struct frame f;
-	struct form form;
+	static struct send_frame f;
+	struct test_form form;
 
 	(void)state;
 	for (int k = 0; k < FORMS; k++) {
@@ -666,9 +667,9 @@ static void slots(void **state)
 }
 
 /* IPv4 and UDP headers before the given bytes. MAC addresses do not matter. */
-static struct frame bare_ipv4(uint32_t id_flags, uint16_t tos, uint64_t addresses, uint16_t port, uint32_t length)
+static struct send_frame bare_ipv4(uint32_t id_flags, uint16_t tos, uint64_t addresses, uint16_t port, uint32_t length)
 {
-	struct frame f = { .length = length, .ip = 14, .udp = 34, .bth = 42, .extension = 54, .payload = 54 };
+	struct send_frame f = { .length = length, .ip = 14, .udp = 34, .bth = 42, .extension = 54, .payload = 54 };
 	__u8 *p = put(f.bytes + 12, 0x0800, 2);
 
 	p = put(put(p, 0x4500 | tos, 2) + 2, id_flags, 4);
@@ -690,7 +691,7 @@ static void golden_send(void **state)
 	};
 	static const __u8 ip_checksum[2] = { 0xb4, 0xd5 }, udp_checksum[2] = { 0xac, 0xa2 };
 	static const __u8 icrc[4] = { 0x78, 0xf3, 0x53, 0xf3 };
-	struct frame f = bare_ipv4(0x04784000, 1, 0xc0a80007c0a80007, 49152, 78);
+	struct send_frame f = bare_ipv4(0x04784000, 1, 0xc0a80007c0a80007, 49152, 78);
 	__u8 *p = f.bytes + f.bth;
 
 	(void)state;
@@ -707,7 +708,7 @@ static void golden_send(void **state)
 static void golden_cnp(void **state)
 {
 	static const __u8 ip_checksum[2] = { 0x91, 0x61 }, icrc[4] = { 0x82, 0xfd, 0x00, 0x2a };
-	struct frame f = bare_ipv4(0x718c4000, 0xc2, 0x0a0011010a001201, 0, 74);
+	struct send_frame f = bare_ipv4(0x718c4000, 0xc2, 0x0a0011010a001201, 0, 74);
 
 	(void)state;
 	put(put(f.bytes + f.bth, 0x8100ffff, 4), 0x40000118, 4);

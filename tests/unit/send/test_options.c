@@ -21,18 +21,18 @@ const char *__asan_default_options(void)
 	return "detect_leaks=0";
 }
 
-const char *fault_parse(struct plan *plan, const char *text)
+const char *fault_parse(struct send_plan *plan, const char *text)
 {
 	const char *qp = strstr(text, "qp=");
 
 	if (!strcmp(text, "nonsense"))
 		return "no such fault";
 	plan->faults = realloc(plan->faults, (plan->fault_count + 1) * sizeof(*plan->faults));
-	plan->faults[plan->fault_count++] = (struct fault){ .qp = qp ? atoi(qp + 3) : -1 };
+	plan->faults[plan->fault_count++] = (struct send_fault){ .qp = qp ? atoi(qp + 3) : -1 };
 	return NULL;
 }
 
-const char *fault_check(const struct plan *plan)
+const char *fault_check(const struct send_plan *plan)
 {
 	for (size_t i = 0; i < plan->fault_count; i++)
 		if (plan->faults[i].qp >= plan->qps)

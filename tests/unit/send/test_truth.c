@@ -27,7 +27,7 @@
 enum { SEEDS = 200, PACKETS = 4000, QPS = 3, STREAMS = 8, FIRST_QPN = 0x11, MTU = 1024 };
 
 /* The packets of a QP, with the first opcode of each kind; RANDOM: any opcode of any service. */
-enum kind { UC_WRITE, UC_WRITE_IMM, UC_SEND, RC_WRITE, RC_SEND, UD_SEND, READ_RESPONSE, ACK, CNP, RANDOM, KINDS };
+enum test_kind { UC_WRITE, UC_WRITE_IMM, UC_SEND, RC_WRITE, RC_SEND, UD_SEND, READ_RESPONSE, ACK, CNP, RANDOM, KINDS };
 static const enum send_op ops[KINDS] = {
 	SEND_UC_WRITE, SEND_UC_WRITE_IMM, SEND_UC_SEND, SEND_RC_WRITE, SEND_RC_SEND, SEND_UD_SEND, SEND_READ_RESPONSE, SEND_ACK,
 	SEND_CNP, SEND_UC_SEND,
@@ -41,8 +41,8 @@ static const struct { uint8_t first, middle, last, only; } opcodes[KINDS] = {
 
 /* ---- both observers ---- */
 
-struct run {
-	struct plan plan;
+struct test_run {
+	struct send_plan plan;
 	struct truth *truth;
 	struct truth_stream *of_qp[QPS];
 	struct send_qp qp[QPS];
@@ -50,11 +50,11 @@ struct run {
 	uint32_t frames;
 };
 
-static struct run *run_new(enum kind kind)
+static struct test_run *run_new(enum test_kind kind)
 {
-	struct run *r = calloc(1, sizeof(*r));
+	struct test_run *r = calloc(1, sizeof(*r));
 
-	r->plan = (struct plan){ .qps = QPS, .first_qpn = FIRST_QPN, .op = ops[kind], .mtu = MTU };
+	r->plan = (struct send_plan){ .qps = QPS, .first_qpn = FIRST_QPN, .op = ops[kind], .mtu = MTU };
 	inet_pton(AF_INET6, "::ffff:10.9.0.1", r->plan.src);
 	inet_pton(AF_INET6, "::ffff:10.9.0.2", r->plan.dst);
 	r->truth = truth_new(&r->plan);
@@ -65,7 +65,7 @@ static struct run *run_new(enum kind kind)
 	return r;
 }
 
-static void run_free(struct run *r)
+static void run_free(struct test_run *r)
 {
 	truth_free(r->truth);
 	free(r);
@@ -81,7 +81,7 @@ static uint32_t stream_key(const struct truth_packet *p)
 	return p->dqpn | (op & OP_RESPONSE ? KEY_IS_RESPONSE : 0);
 }
 
-static struct truth_stream *truth_stream(const struct run *r, uint32_t key)
+static struct truth_stream *truth_stream(const struct test_run *r, uint32_t key)
 {
 	for (uint32_t i = 0; i < r->truth->count; i++)
 		if (r->truth->streams[i]->key == key)
@@ -120,7 +120,7 @@ static struct difference compare(const struct truth_stream *t, const struct roce
 	return (struct difference){ 0 };
 }
 
-static struct difference observe_both(struct run *r, const struct truth_packet *p)
+static struct difference observe_both(struct test_run *r, const struct truth_packet *p)
 {
 	struct roce_packet packet_ = packet(p->opcode, p->psn);
 	uint32_t key = stream_key(p), family = key >> 24, number = (key & TRUTH_PSN_MASK) - FIRST_QPN;
@@ -138,7 +138,7 @@ static struct difference observe_both(struct run *r, const struct truth_packet *
 /* ---- sequences of packets ---- */
 
 struct sequence {
-	enum kind kind;
+	enum test_kind kind;
 	uint64_t seed, random;
 	uint32_t count;
 	struct truth_packet packet[2 * PACKETS + 64];
@@ -147,7 +147,7 @@ struct sequence {
 /* The number of packets until the first difference, and the difference; 0: none. */
 static uint32_t differs_after(const struct sequence *s, struct difference *d)
 {
-	struct run *r = run_new(s->kind);
+	struct test_run *r = run_new(s->kind);
 	uint32_t i;
 
 	*d = (struct difference){ 0 };
@@ -229,14 +229,14 @@ static struct mistakes any_mistakes(struct sequence *s)
 	return m;
 }
 
-struct sender {
+struct test_sender {
 	uint32_t psn, packets /* of a message */, at, dma_length;
 	uint32_t all; /* packets of every message, or 0: random */
 	uint64_t made;
 };
 
 /* The next packet of a QP. */
-static struct truth_packet make(struct sequence *s, struct sender *q, uint32_t qp, const struct mistakes *m)
+static struct truth_packet make(struct sequence *s, struct test_sender *q, uint32_t qp, const struct mistakes *m)
 {
 	struct truth_packet p = { .dqpn = FIRST_QPN + qp, .sqpn = FIRST_QPN + qp, .icrc_good = !m->all_bad };
 	bool first, last;
@@ -271,7 +271,7 @@ static struct truth_packet make(struct sequence *s, struct sender *q, uint32_t q
 	return p;
 }
 
-struct held {
+struct test_held {
 	struct truth_packet p;
 	uint32_t due, qp;
 };
@@ -290,9 +290,9 @@ static void leave(struct sequence *s, struct truth_packet p, const struct mistak
 
 static void generate(struct sequence *s)
 {
-	struct sender sender[QPS] = { 0 };
+	struct test_sender sender[QPS] = { 0 };
 	struct mistakes m = any_mistakes(s);
-	struct held *held = malloc(PACKETS * sizeof(*held));
+	struct test_held *held = malloc(PACKETS * sizeof(*held));
 	uint32_t holding = 0, sent[QPS] = { 0 }, one_size = below(s, 2) ? 1 + below(s, 20) : 0;
 
 	for (int i = 0; i < QPS; i++) {
@@ -310,11 +310,11 @@ static void generate(struct sequence *s)
 		if (happens(s, m.drop))
 			continue;
 		if (happens(s, m.reorder)) {
-			held[holding++] = (struct held){ p, sent[qp] + by, qp };
+			held[holding++] = (struct test_held){ p, sent[qp] + by, qp };
 			continue;
 		}
 		if (happens(s, m.duplicate))
-			held[holding++] = (struct held){ p, sent[qp] + 1 + by, qp };
+			held[holding++] = (struct test_held){ p, sent[qp] + 1 + by, qp };
 		leave(s, p, &m);
 		sent[qp]++;
 		for (uint32_t i = 0; i < holding;) {
@@ -398,7 +398,7 @@ static const struct { const char *packets; uint64_t messages, broken; } by_hand[
 static void judge_by_hand(const char *packets, uint64_t messages, uint64_t broken)
 {
 	static const char letters[] = "FMLO";
-	struct plan plan = { .qps = 1, .op = SEND_UC_WRITE };
+	struct send_plan plan = { .qps = 1, .op = SEND_UC_WRITE };
 	struct send_qp qp = { .qpn = FIRST_QPN };
 	struct truth *t = truth_new(&plan);
 	struct truth_stream *s = truth_of_qp(t, &qp);
@@ -434,7 +434,7 @@ static void test_uc_messages(void **state)
 
 static void test_bounded(void **state)
 {
-	struct run *r = run_new(RC_SEND);
+	struct test_run *r = run_new(RC_SEND);
 	struct truth_packet p = { .opcode = 0x04, .icrc_good = true, .dqpn = FIRST_QPN };
 	struct truth_stream *s = r->of_qp[0];
 
@@ -508,11 +508,11 @@ static void add_stream(struct roce_stream *sum, const struct roce_stream *e, boo
 		sum->counters.value[trusted[i]] += e->counters.value[trusted[i]];
 }
 
-static void write_and_check(enum kind kind, uint64_t seed)
+static void write_and_check(enum test_kind kind, uint64_t seed)
 {
 	static struct sequence s;
 	static struct roce_stream sum;
-	struct run *r = run_new(kind);
+	struct test_run *r = run_new(kind);
 	json_t *whole, *totals_, *o;
 	size_t i;
 
@@ -565,7 +565,7 @@ static void test_written(void **state)
 static void test_not_written(void **state)
 {
 	struct rlimit unlimited, short_ = { 0 };
-	struct run *r = run_new(UC_WRITE);
+	struct test_run *r = run_new(UC_WRITE);
 	struct truth_packet p = { .opcode = 0x2a, .icrc_good = true, .dqpn = FIRST_QPN };
 	json_t *whole;
 

@@ -24,7 +24,7 @@ static struct stream_options options = { .send = true, .ping_pong = true, .size 
 
 struct wire {
 	struct ping_pong p;
-	struct receiver *r;
+	struct stream_receiver *r;
 	struct stream_header answer[PACKETS];
 	uint32_t length[PACKETS];
 	unsigned int answered, turn;

@@ -24,7 +24,7 @@ const char *__asan_default_options(void)
 #define MAX_PACKETS	20000
 #define MAX_FLOWS	16
 
-static struct packet {
+static struct test_packet {
 	struct stream_header header;
 	uint32_t length;
 	bool lost;
@@ -39,7 +39,7 @@ static uint32_t dice(uint32_t sides)
 	return (seed >> 8) % sides;
 }
 
-static struct sender *make_sender(uint64_t size, uint64_t messages, unsigned int flows)
+static struct stream_sender *make_sender(uint64_t size, uint64_t messages, unsigned int flows)
 {
 	options = (struct stream_options){
 		.send = true, .size = size, .messages = messages, .flows = flows, .idle = 2, .wait = 30,
@@ -47,7 +47,7 @@ static struct sender *make_sender(uint64_t size, uint64_t messages, unsigned int
 	return sender_new(&options, 1472);
 }
 
-static unsigned int send_all(struct sender *s)
+static unsigned int send_all(struct stream_sender *s)
 {
 	struct sender_flow *flow;
 	unsigned int count = 0;
@@ -66,19 +66,19 @@ static void shuffle(unsigned int count, uint32_t reach)
 {
 	for (unsigned int i = 0; i + reach < count; i++) {
 		unsigned int j = i + dice(reach);
-		struct packet swap = packets[i];
+		struct test_packet swap = packets[i];
 
 		packets[i] = packets[j];
 		packets[j] = swap;
 	}
 }
 
-static void receive(struct receiver *r, const struct packet *p)
+static void receive(struct stream_receiver *r, const struct test_packet *p)
 {
 	receiver_take(r, &p->header, p->length, now_ns(), 0);
 }
 
-static void receive_ends(const struct sender *s, struct receiver *r)
+static void receive_ends(const struct stream_sender *s, struct stream_receiver *r)
 {
 	struct stream_header end;
 
@@ -110,8 +110,8 @@ static uint64_t broken_messages(unsigned int count, uint64_t *lost)
 /* Reordered, some lost, some twice. None of the last 100 packets arrives: only the end markers show their loss. */
 static void test_bad_network(void **state)
 {
-	struct sender *s = make_sender(10000, 2000, 7);
-	struct receiver *r = receiver_new(&options);
+	struct stream_sender *s = make_sender(10000, 2000, 7);
+	struct stream_receiver *r = receiver_new(&options);
 	struct stream_report sent = {}, got = {};
 	unsigned int count = send_all(s);
 	uint64_t lost, broken;
@@ -147,8 +147,8 @@ static void test_bad_network(void **state)
 /* Late end markers of an earlier run, and foreign datagrams, change nothing. */
 static void test_strangers(void **state)
 {
-	struct sender *old = make_sender(100, 10, 1), *s = make_sender(100, 10, 1);
-	struct receiver *r = receiver_new(&options);
+	struct stream_sender *old = make_sender(100, 10, 1), *s = make_sender(100, 10, 1);
+	struct stream_receiver *r = receiver_new(&options);
 	struct stream_report got = {};
 	unsigned int count;
 
@@ -173,8 +173,8 @@ static void test_strangers(void **state)
 
 static void test_all_lost_but_the_end(void **state)
 {
-	struct sender *s = make_sender(3000, 10, 2);
-	struct receiver *r = receiver_new(&options);
+	struct stream_sender *s = make_sender(3000, 10, 2);
+	struct stream_receiver *r = receiver_new(&options);
 	struct stream_report got = {};
 
 	(void)state;
@@ -190,8 +190,8 @@ static void test_all_lost_but_the_end(void **state)
 /* Without an end marker the run ends after the idle time. Without any packet it ends after the waiting time. */
 static void test_never_hangs(void **state)
 {
-	struct sender *s = make_sender(100, 1, 1);
-	struct receiver *r = receiver_new(&options);
+	struct stream_sender *s = make_sender(100, 1, 1);
+	struct stream_receiver *r = receiver_new(&options);
 	struct stream_report got = {};
 	uint64_t now = now_ns();
 
@@ -209,7 +209,7 @@ static void test_never_hangs(void **state)
 }
 
 /* The whole packet with what a sender lets follow the header. */
-static char *with_filler(const struct packet *p)
+static char *with_filler(const struct test_packet *p)
 {
 	static char pattern[4096], whole[2048];
 
@@ -220,7 +220,7 @@ static char *with_filler(const struct packet *p)
 	return whole;
 }
 
-static void verified(const struct receiver *r, int checked, int wrong)
+static void verified(const struct stream_receiver *r, int checked, int wrong)
 {
 	struct stream_report got = {};
 	json_t *payload;
@@ -235,8 +235,8 @@ static void verified(const struct receiver *r, int checked, int wrong)
 /* One wrong bit in each place of a payload; the payload of the packet before; a packet that came twice counts once. */
 static void test_wrong_payload(void **state)
 {
-	struct sender *s = make_sender(1400, 1400, 1);
-	struct receiver *r = receiver_new(&options);
+	struct stream_sender *s = make_sender(1400, 1400, 1);
+	struct stream_receiver *r = receiver_new(&options);
 	unsigned int count = send_all(s);
 
 	(void)state;
@@ -263,12 +263,12 @@ static void test_wrong_payload(void **state)
 /* --verify all, 1/N, off; and a sender of an older version, whose payload nobody knows. */
 static void test_samples(void **state)
 {
-	struct sender *s = make_sender(100, 100, 1);
+	struct stream_sender *s = make_sender(100, 100, 1);
 	unsigned int count = send_all(s);
 
 	(void)state;
 	for (uint32_t every = 0; every <= 7; every++) {
-		struct receiver *r = receiver_new(&options);
+		struct stream_receiver *r = receiver_new(&options);
 		struct stream_report got = {};
 
 		options.verify = every;
@@ -349,7 +349,7 @@ static void judge_gaps(const char *path, const uint64_t *totals, uint64_t told)
 }
 
 /* Single packets, long bursts and the end are lost. Packets move by up to `reach`. */
-static void lose(struct receiver *r, unsigned int flow, uint64_t total, uint32_t reach)
+static void lose(struct stream_receiver *r, unsigned int flow, uint64_t total, uint32_t reach)
 {
 	uint32_t *order = calloc(total, sizeof(*order));
 	uint64_t burst = dice(total), length = dice(GAPS_WINDOW);
@@ -378,7 +378,7 @@ static void run_gaps(uint32_t reach, bool end_known)
 {
 	static const struct rdma_qp_address qps[] = { { .qpn = 17 }, { .qpn = 18 } };
 	char path[] = "/tmp/rocescope_gaps_XXXXXX";
-	struct receiver *r = receiver_new(&options);
+	struct stream_receiver *r = receiver_new(&options);
 	uint64_t totals[2] = { NUMBERS, 1000 };
 
 	memset(came, 0, sizeof(came));
@@ -410,7 +410,7 @@ static void test_gaps(void **state)
 	}
 	assert_false(receiver_gaps_begin(receiver_new(&options), "/none/gaps"));
 	if (!access("/dev/full", W_OK)) {
-		struct receiver *r = receiver_new(&options);
+		struct stream_receiver *r = receiver_new(&options);
 
 		assert_false(receiver_gaps_begin(r, "/dev/full") && receiver_gaps_end(r));
 	}
@@ -424,7 +424,7 @@ static void test_senders_begin_in_turn(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		uint64_t now = 5 * NSEC_PER_SEC;
-		struct sender *s;
+		struct stream_sender *s;
 
 		options = (struct stream_options){ .send = true, .size = 1000, .duration = 1, .flows = 1, .rate = rates[i] };
 		s = sender_new_unsplit(&options, 1024);

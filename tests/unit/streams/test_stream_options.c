@@ -9,35 +9,35 @@
 
 #include "userspace/traffic/streams/stream_options.h"
 
-struct options {
+struct test_options {
 	struct stream_options common;
 	const char *own;
 };
 
 static const struct option_entry own[] = {
-	{ "own", "X", "an option of this program", OPTION_TEXT(struct options, own) },
+	{ "own", "X", "an option of this program", OPTION_TEXT(struct test_options, own) },
 	{ 0 },
 };
 static const struct option_table tables[] = {
-	{ NULL, stream_entries, offsetof(struct options, common) }, { NULL, own, 0 }, { 0 },
+	{ NULL, stream_entries, offsetof(struct test_options, common) }, { NULL, own, 0 }, { 0 },
 };
 static const struct command command = { .arguments = STREAM_ARGUMENTS, .tables = tables };
 
 #define LINE(...) ((char *[]){ "prog", __VA_ARGS__, NULL })
 
-static int parse(struct options *o, char **argv)
+static int parse(struct test_options *o, char **argv)
 {
 	int argc = 0;
 
 	while (argv[argc])
 		argc++;
-	*o = (struct options){ 0 };
+	*o = (struct test_options){ 0 };
 	return stream_parse(&command, o, &o->common, argc, argv);
 }
 
 static void test_whole_lines(void **state)
 {
-	struct options o;
+	struct test_options o;
 
 	(void)state;
 	assert_int_equal(parse(&o, LINE("recv")), 2);
@@ -56,7 +56,7 @@ static void test_whole_lines(void **state)
 /* The exit status of stream_parse() in a child process; 99: it returned. */
 static int status(char **argv)
 {
-	struct options o;
+	struct test_options o;
 	int result;
 	pid_t pid = fork();
 

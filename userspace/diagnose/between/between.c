@@ -227,7 +227,7 @@ static bool leave_out(const struct between *b, const struct between_stream *s, s
 }
 
 /* What has entered and left since the points were started. */
-static bool look(const struct between *b, const struct between_stream *s, struct between_figures *f)
+static bool measure(const struct between *b, const struct between_stream *s, struct between_figures *f)
 {
 	const struct between_count *a = &s->at[BETWEEN_A].now, *z = &s->at[BETWEEN_B].now;
 
@@ -242,7 +242,7 @@ static void judge(const struct between *b, struct between_stream *s)
 {
 	struct between_figures now;
 
-	if (!between_is_joined(s) || !look(b, s, &now))
+	if (!between_is_joined(s) || !measure(b, s, &now))
 		return;
 	if (!s->based) {
 		s->based = true;
@@ -319,7 +319,7 @@ bool between_take(struct between *b, enum between_point point, const json_t *sna
 	return true;
 }
 
-struct walk {
+struct between_walk {
 	struct between *b;
 	void (*see)(const struct between_stream *s, void *context);
 	void *context;
@@ -328,7 +328,7 @@ struct walk {
 static void visit(const void *node, VISIT which, void *closure)
 {
 	struct between_stream *s = *(struct between_stream *const *)node;
-	struct walk *w = closure;
+	struct between_walk *w = closure;
 
 	if (which != postorder && which != leaf) /* in order */
 		return;
@@ -338,7 +338,7 @@ static void visit(const void *node, VISIT which, void *closure)
 
 void between_each(struct between *b, void (*see)(const struct between_stream *s, void *context), void *context)
 {
-	twalk_r(b->streams, visit, &(struct walk){ b, see, context });
+	twalk_r(b->streams, visit, &(struct between_walk){ b, see, context });
 }
 
 static void add(const struct between_stream *s, void *context)

@@ -46,7 +46,7 @@ static char *command_line(char *const *words)
 }
 
 /* s->name is ssh:HOST:INTERFACE. */
-static void run_far(const struct source *s, char **words)
+static void run_far(const struct between_source *s, char **words)
 {
 	const char *argv[ROCE_ARRAY_SIZE(ssh) + 3] = { NULL };
 	char *host = strdup(s->name + strlen(SOURCE_FAR));
@@ -62,7 +62,7 @@ static void run_far(const struct source *s, char **words)
 		execvp(argv[0], (char *const *)argv);
 }
 
-static void run_monitor(const struct source *s, const struct source_how *how, int out)
+static void run_monitor(const struct between_source *s, const struct source_how *how, int out)
 {
 	/* streams that have not moved say nothing new */
 	char *argv[SOURCE_WORDS + 7] = { (char *)how->remote, "monitor", (char *)s->name, "-j", "--streams=changed", "--direction=both" };
@@ -81,7 +81,7 @@ static void run_monitor(const struct source *s, const struct source_how *how, in
 	_exit(1);
 }
 
-static bool start_monitor(struct source *s, const struct source_how *how)
+static bool start_monitor(struct between_source *s, const struct source_how *how)
 {
 	int ends[2];
 
@@ -105,11 +105,11 @@ bool source_is_far(const char *name)
 	return !strncmp(name, SOURCE_FAR, strlen(SOURCE_FAR));
 }
 
-bool source_open(struct source *s, const char *name, const struct source_how *how)
+bool source_open(struct between_source *s, const char *name, const struct source_how *how)
 {
 	struct stat about;
 
-	*s = (struct source){ .name = name, .fd = -1, .far = source_is_far(name) };
+	*s = (struct between_source){ .name = name, .fd = -1, .far = source_is_far(name) };
 	if (s->far || if_nametoindex(name))
 		return start_monitor(s, how);
 	s->fd = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
@@ -124,7 +124,7 @@ bool source_open(struct source *s, const char *name, const struct source_how *ho
 
 /* ---- reading ---- */
 
-static bool make_room(struct source *s)
+static bool make_room(struct between_source *s)
 {
 	size_t room = s->room ? s->room * 2 : PIECE * 4;
 	char *moved;
@@ -142,7 +142,7 @@ static bool make_room(struct source *s)
 }
 
 /* Takes the first line of `bytes`, if it is whole. */
-static bool take_line(struct source *s)
+static bool take_line(struct between_source *s)
 {
 	char *end = s->length > s->searched ? memchr(s->bytes + s->searched, '\n', s->length - s->searched) : NULL;
 	size_t length = end ? end - s->bytes + 1 : 0;
@@ -161,7 +161,7 @@ static bool take_line(struct source *s)
 	return complain("between: %s: line %lu is no JSON object: `rocescope monitor -j` prints them", s->name, s->line);
 }
 
-bool source_read(struct source *s)
+bool source_read(struct between_source *s)
 {
 	ssize_t got;
 
@@ -187,7 +187,7 @@ bool source_read(struct source *s)
 
 /* ---- ending ---- */
 
-void source_stop(struct source *s)
+void source_stop(struct between_source *s)
 {
 	s->stopped = s->fd >= 0;
 	if (s->child && s->stopped)
@@ -198,7 +198,7 @@ void source_stop(struct source *s)
 	s->fd = -1;
 }
 
-bool source_close(struct source *s)
+bool source_close(struct between_source *s)
 {
 	bool here = s->stopped || s->fd >= 0; /* it is ended by us: then the status of an ssh says nothing */
 	int status = 0;

@@ -20,7 +20,7 @@ struct source_how {
 	const char *remote;	   /* the rocescope of other hosts */
 };
 
-struct source {
+struct between_source {
 	const char *name; /* interface, SOURCE_FAR..., file, or "-": standard input */
 	int fd;		  /* -1: it has ended */
 	pid_t child;	  /* the monitor, or the ssh to it; 0: none */
@@ -38,15 +38,15 @@ struct source {
 bool source_is_far(const char *name);
 
 /* Opens a source. false: it could not, which is reported. An interface takes precedence over a file of its name. */
-bool source_open(struct source *s, const char *name, const struct source_how *how);
+bool source_open(struct between_source *s, const char *name, const struct source_how *how);
 
 /* Reads until `next` is there, nothing can be read now, or the end, which closes fd. false: it failed, which is reported. */
-bool source_read(struct source *s);
+bool source_read(struct between_source *s);
 
 /* Asks a monitor of this host for its final snapshot. Of other sources nothing more is awaited. */
-void source_stop(struct source *s);
+void source_stop(struct between_source *s);
 
 /* Ends the monitor and frees all. false: the monitor had failed, which is reported. */
-bool source_close(struct source *s);
+bool source_close(struct between_source *s);
 
 #endif

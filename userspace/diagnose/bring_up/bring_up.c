@@ -36,7 +36,7 @@ struct meanwhile {
 /* Frames, and after them what the machine says, so that it is not older. */
 static void take_turn(struct bring_up *b)
 {
-	end_look(&b->end);
+	end_read(&b->end);
 	for (size_t i = 0; i < b->sniffer.read; i++)
 		bring_up_take(b, b->sniffer.order[i]);
 	bring_up_settle(b);

@@ -12,12 +12,12 @@
 #include "userspace/diagnose/icrc/icrc_place.h"
 #include "userspace/observe/host/owners.h"
 #include "userspace/observe/live/sniff.h"
+#include "userspace/observe/model/endpoint.h"
 #include "userspace/observe/model/expect.h"
 #include "userspace/observe/model/filter.h"
 #include "userspace/observe/model/near_roce.h"
 #include "userspace/observe/model/observer.h"
 #include "userspace/observe/model/other_frames.h"
-#include "userspace/observe/model/told.h"
 
 enum bring_up_step {
 #define STEP(id, words, asks, fix) STEP_##id,
@@ -45,7 +45,7 @@ struct bring_up_text bring_up_text(const char *format, ...) __attribute__((forma
 struct bring_up_options {
 	const char *interface;
 	double duration; /* s; 0: until a signal */
-	const struct told *told; /* NULL: not known */
+	const struct endpoint *endpoint; /* NULL: not known */
 	const struct expected *expected; /* may be empty */
 	const __u8 *peer; /* NULL: senders of any address */
 	const struct filter *filter; /* NULL: all pairs */
@@ -66,7 +66,7 @@ void bring_up_list_steps(void);
 
 /* What is known of the machine. */
 struct bring_up_end {
-	const struct told *told;
+	const struct endpoint *endpoint;
 	const struct expected *expected;
 	const struct sniffer_receiver *receiver; /* its program is 0: there is none */
 	unsigned int ifindex;
@@ -84,7 +84,7 @@ struct bring_up_end {
 void end_open(struct bring_up_end *e, const struct bring_up_options *o, unsigned int ifindex, const struct sniffer_receiver *receiver);
 
 /* Reads places and QPs again. */
-void end_look(struct bring_up_end *e);
+void end_read(struct bring_up_end *e);
 void end_close(struct bring_up_end *e);
 
 /* Whether packets to this address are for a receiver here. */
@@ -103,7 +103,7 @@ const struct expected_pair *end_expected(const struct bring_up_end *e, const __u
 
 /* A frame that is RoCE, or nearly. */
 struct bring_up_packet {
-	struct observer_look look; /* as if what is wrong were right */
+	struct observer_parsed parsed; /* as if what is wrong were right */
 	char wrong[BRING_UP_TEXT]; /* of near_roce.def, in words; "": nothing */
 	enum finding_kind kind; /* of the doctor, which says the same of its lengths; FINDING_KINDS: none */
 };
@@ -233,7 +233,7 @@ static inline double row_seconds(const struct bring_up *b, const struct bring_up
 bool bring_up_begin(struct bring_up *b);
 void bring_up_free(struct bring_up *b);
 
-/* Takes a frame. end_look() was called after it had come. */
+/* Takes a frame. end_read() was called after it had come. */
 void bring_up_take(struct bring_up *b, const struct sniffed *f);
 
 /* Adds a row of no pair, for a packet of kind ROCE_PACKET. It is valid until as many others follow as are kept. */

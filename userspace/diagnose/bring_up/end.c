@@ -8,14 +8,15 @@
 
 void end_open(struct bring_up_end *e, const struct bring_up_options *o, unsigned int ifindex, const struct sniffer_receiver *receiver)
 {
-	*e = (struct bring_up_end){ .told = o->told, .expected = o->expected, .receiver = receiver, .ifindex = ifindex };
+	*e = (struct bring_up_end){ .endpoint = o->endpoint, .expected = o->expected, .receiver = receiver,
+				   .ifindex = ifindex };
 	e->rdma = rdma_open();
 	e->hidden = host_is_in_container();
-	end_look(e);
+	end_read(e);
 	e->refused = e->link ? e->link->refused : 0;
 }
 
-void end_look(struct bring_up_end *e)
+void end_read(struct bring_up_end *e)
 {
 	const struct host_qp *list;
 	size_t count;
@@ -25,7 +26,7 @@ void end_look(struct bring_up_end *e)
 		count = rdma_qps(e->rdma, &list);
 		known_qps_update(&e->qps, list, count, e->devices, e->device_count, now_ns());
 	}
-	places_look(&e->places, e->devices, e->device_count);
+	places_read(&e->places, e->devices, e->device_count);
 	e->link = places_link(&e->places, e->ifindex);
 }
 
@@ -41,7 +42,7 @@ bool end_has(const struct bring_up_end *e, const __u8 address[16])
 	__u64 devices;
 
 	return (e->receiver->program && !memcmp(e->receiver->setup.own, address, 16)) ||
-	       (e->told && !memcmp(e->told->end.gid, address, 16)) || places_has(&e->places, address, &devices);
+	       (e->endpoint && !memcmp(e->endpoint->end.gid, address, 16)) || places_has(&e->places, address, &devices);
 }
 
 const struct known_qp *end_qp(const struct bring_up_end *e, const __u8 address[16], __u32 qpn, __u64 *devices)

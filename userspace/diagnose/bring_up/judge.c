@@ -72,8 +72,8 @@ static struct bring_up_text own_address(const struct bring_up_end *e, bool six)
 {
 	if (e->receiver->program)
 		return bring_up_text("%s", address_text(e->receiver->setup.own).text);
-	if (e->told)
-		return bring_up_text("%s", address_text(e->told->end.gid).text);
+	if (e->endpoint)
+		return bring_up_text("%s", address_text(e->endpoint->end.gid).text);
 	for (size_t i = 0; i < e->places.address_count; i++)
 		if (e->places.addresses[i].interface == e->ifindex && address_is_ipv4(e->places.addresses[i].address) == !six)
 			return bring_up_text("%s", address_text(e->places.addresses[i].address).text);
@@ -140,11 +140,11 @@ static struct bring_up_text packet_words(const struct roce_packet *p)
 /* What the doctor says of the lengths. */
 static void say_lengths(struct bring_up_packet *m, const struct observer_frame *f)
 {
-	struct icrc_place at = icrc_place_find(f, &m->look.packet);
+	struct icrc_place at = icrc_place_find(f, &m->parsed.packet);
 	struct evidence e = { 0 };
 
 	m->kind = at.kind;
-	icrc_place_say(&at, &m->look.packet, &e);
+	icrc_place_say(&at, &m->parsed.packet, &e);
 	if (at.kind == KIND_icrc_not_appended)
 		SAY(m->wrong, "%s", e.found);
 	else if (at.kind == KIND_pad_missing)
@@ -153,12 +153,12 @@ static void say_lengths(struct bring_up_packet *m, const struct observer_frame *
 
 bool bring_up_look(const struct observer_frame *f, struct bring_up_packet *m)
 {
-	struct observer_look is;
+	struct observer_parsed is;
 	enum near_roce near;
 	bool right;
 
-	observer_look(f, NULL, &is);
-	near = near_roce_find(f, &is, &m->look, &right);
+	observer_parse(f, NULL, &is);
+	near = near_roce_find(f, &is, &m->parsed, &right);
 	SAY(m->wrong, "%s", near_roce_say(near, f, &is.packet).said);
 	m->kind = FINDING_KINDS;
 	if (near == NEAR_lengths)
@@ -168,7 +168,7 @@ bool bring_up_look(const struct observer_frame *f, struct bring_up_packet *m)
 
 static void judge_headers(const struct bring_up *b, const struct sniffed *f, const struct bring_up_packet *m, struct verdict *v)
 {
-	const struct roce_packet *p = &m->look.packet;
+	const struct roce_packet *p = &m->parsed.packet;
 	const struct bring_up_end *e = &b->end;
 	__u32 bytes = p->l4_offset - p->l3_offset + p->ip_payload;
 
@@ -186,7 +186,7 @@ static void judge_headers(const struct bring_up *b, const struct sniffed *f, con
 		fail_as(v, STEP_icrc, m->kind, "an ICRC", m->wrong);
 	else if (m->wrong[0])
 		fail_as(v, STEP_udp, m->kind, m->kind == KIND_pad_missing ? "" : "UDP to port 4791", m->wrong);
-	if (m->look.icrc == ICRC_BAD && p->kind == ROCE_PACKET)
+	if (m->parsed.icrc == ICRC_BAD && p->kind == ROCE_PACKET)
 		fail(v, STEP_icrc, bring_up_text("ICRC %s", icrc_text(observer_icrc(p, f->frame.bytes)).text).text, "ICRC %s",
 		     icrc_text(p->icrc).text);
 }
@@ -264,13 +264,14 @@ static void judge_shown(const struct bring_up *b, const struct sniffed *f, struc
 
 static void judge_told(const struct bring_up_end *e, const struct roce_packet *p, struct bring_up_stream *s, struct verdict *v)
 {
-	const struct refusal_receiver r = { &e->told->settings, e->told->region, e->told->regions, e->told->end.path_mtu };
+	const struct refusal_receiver r = { &e->endpoint->settings, e->endpoint->region, e->endpoint->regions,
+					   e->endpoint->end.path_mtu };
 	struct receive_example example;
 
 	if (!s->taker[0])
 		SAY(s->taker, "--receiver");
 	v->follows = !(p->op & OP_FIRST);
-	refuse(v, receiver_judge(e->told, p, &example), &example, &r);
+	refuse(v, receiver_judge(e->endpoint, p, &example), &example, &r);
 }
 
 /* The DMA length of one packet where that of the message belongs: no receiver takes what follows. */
@@ -416,22 +417,22 @@ static bool is_selective(const struct bring_up_options *o)
 }
 
 /* Counters are those up to this packet. Without a stream of the engine only what the packet shows is known. */
-static bool passes(struct bring_up *b, const struct sniffed *f, struct observer_look *look)
+static bool passes(struct bring_up *b, const struct sniffed *f, struct observer_parsed *parsed)
 {
-	const struct roce_stream first = { .service = look->packet.service }, *s;
+	const struct roce_stream first = { .service = parsed->packet.service }, *s;
 	const struct filter *filter = b->options->filter;
 	struct roce_key key = { 0 };
 	struct roce_event event;
 
-	if (b->options->peer && memcmp(look->packet.src, b->options->peer, 16))
+	if (b->options->peer && memcmp(parsed->packet.src, b->options->peer, 16))
 		return false;
 	if (!filter)
 		return true;
-	s = observer_follow(&b->observer, &f->frame, look, f->time, &event);
-	if (look->has_stream)
-		return filter_wants_stream(filter, &look->key, s ?: &first);
-	memcpy(key.src, look->packet.src, 16);
-	memcpy(key.dst, look->packet.dst, 16);
+	s = observer_follow(&b->observer, &f->frame, parsed, f->time, &event);
+	if (parsed->has_stream)
+		return filter_wants_stream(filter, &parsed->key, s ?: &first);
+	memcpy(key.src, parsed->packet.src, 16);
+	memcpy(key.dst, parsed->packet.dst, 16);
 	return filter_wants_stream(filter, &key, NULL);
 }
 
@@ -517,7 +518,7 @@ static void judge_qp(struct bring_up *b, const struct sniffed *f, const struct r
 	__u64 devices = 0;
 	const struct known_qp *k = f->shown ? NULL : end_qp(e, p->dst, p->dqpn, &devices);
 	const struct expected_pair *pair = end_expected(e, p->src, p->dst, p->dqpn) ?: end_expected(e, NULL, p->dst, p->dqpn);
-	bool told = e->told && !f->shown && !memcmp(e->told->end.gid, p->dst, 16);
+	bool told = e->endpoint && !f->shown && !memcmp(e->endpoint->end.gid, p->dst, 16);
 
 	s->taker[0] = 0;
 	v->not_told = OF_QP;
@@ -554,7 +555,7 @@ static void judge_qp(struct bring_up *b, const struct sniffed *f, const struct r
 
 static void take_request(struct bring_up *b, const struct sniffed *f, const struct bring_up_packet *m, struct verdict *v)
 {
-	const struct roce_packet *p = &m->look.packet;
+	const struct roce_packet *p = &m->parsed.packet;
 	struct bring_up_stream *s = bring_up_find(b, p);
 	struct bring_up_row *row = add_row(b, s, f->time, false,
 					   p->kind == ROCE_PACKET ? packet_words(p) : bring_up_text("%s", m->wrong));
@@ -590,7 +591,7 @@ static void take_request(struct bring_up *b, const struct sniffed *f, const stru
 
 static void take_inward(struct bring_up *b, const struct sniffed *f, struct bring_up_packet *m)
 {
-	const struct roce_packet *p = &m->look.packet;
+	const struct roce_packet *p = &m->parsed.packet;
 	struct verdict v = { .failed = STEPS, .kind = FINDING_KINDS };
 
 	judge_headers(b, f, m, &v);
@@ -599,7 +600,7 @@ static void take_inward(struct bring_up *b, const struct sniffed *f, struct brin
 		memcpy(b->other, p->dst, sizeof(b->other));
 		return;
 	}
-	if (!passes(b, f, &m->look)) {
+	if (!passes(b, f, &m->parsed)) {
 		b->left_out++;
 		return;
 	}
@@ -668,14 +669,14 @@ void bring_up_take(struct bring_up *b, const struct sniffed *f)
 	ours = !f->shown && places_has_mac(&b->end.places, f->frame.bytes + 6);
 	roce = bring_up_look(&f->frame, &m);
 	if (!roce && !ours)
-		other_frames_count(&b->other_frames, &f->frame, &m.look.packet);
-	if (arp_find(&f->frame, &m.look.packet, &q) && (!b->options->peer || concerns(&q, b->options->peer)))
+		other_frames_count(&b->other_frames, &f->frame, &m.parsed.packet);
+	if (arp_find(&f->frame, &m.parsed.packet, &q) && (!b->options->peer || concerns(&q, b->options->peer)))
 		take_question(b, f, &q, ours);
 	if (!roce)
 		return;
 	b->frames++;
 	if (ours)
-		take_outward(b, f, &m.look.packet);
+		take_outward(b, f, &m.parsed.packet);
 	else
 		take_inward(b, f, &m);
 }

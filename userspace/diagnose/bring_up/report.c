@@ -214,17 +214,17 @@ static void conclude_mtu(const struct bring_up *b, struct bring_up_result *r)
 
 /* ---- the ICRC ---- */
 
-static void look_into(struct bring_up *b, struct doctor *d, struct observer *o)
+static void study_bad(struct bring_up *b, struct doctor *d, struct observer *o)
 {
 	for (size_t i = 0; i < b->bad_count; i++) {
 		const struct observer_frame frame = { .bytes = b->bad[i].bytes, .captured = b->bad[i].length,
 						      .wire = b->bad[i].length };
-		struct observer_look look;
+		struct observer_parsed parsed;
 		struct roce_event event;
-		struct doctor_packet p = { .number = i + 1, .frame = &frame, .look = &look, .event = &event };
+		struct doctor_packet p = { .number = i + 1, .frame = &frame, .parsed = &parsed, .event = &event };
 
-		observer_look(&frame, NULL, &look);
-		p.stream = observer_follow(o, &frame, &look, i, &event);
+		observer_parse(&frame, NULL, &parsed);
+		p.stream = observer_follow(o, &frame, &parsed, i, &event);
 		doctor_take(d, &p);
 	}
 }
@@ -238,7 +238,7 @@ static void name_mistake(struct bring_up *b)
 
 	if (!d)
 		return;
-	look_into(b, d, &o);
+	study_bad(b, d, &o);
 	b->named = b->bad_count;
 	b->mistake.kind[0] = 0;
 	doctor_conclude(d, &o.totals, &found);

@@ -170,7 +170,7 @@ static void ask_dropped(struct asking *a, enum bring_up_step step, const struct 
 
 static void ask_carrier(struct asking *a)
 {
-	end_look(&a->b->end);
+	end_read(&a->b->end);
 	bring_up_conclude_link(a->b, &a->to->report.step[STEP_carrier]);
 	if (asking_state(a, STEP_carrier) != STEP_WRONG)
 		return;
@@ -356,7 +356,7 @@ static void ask_each(struct asking *a)
 /* A message of several packets, with AckReq in the last one. */
 static void ask_long(struct asking *a)
 {
-	__u32 mtu = a->told->end.path_mtu, packets = (a->room + mtu - 1) / mtu, first = a->psn;
+	__u32 mtu = a->endpoint->end.path_mtu, packets = (a->room + mtu - 1) / mtu, first = a->psn;
 	__u32 last = (first + packets - 1) & PSN_MASK;
 	const struct asking_answer *n = NULL;
 
@@ -451,7 +451,7 @@ static void ask_rnr(struct asking *a)
 	const struct asking_request q = { .opcode = SEND_ONLY, .psn = a->psn };
 	const struct asking_answer *n;
 
-	if (a->told->receives) {
+	if (a->endpoint->receives) {
 		asking_say(a, STEP_rnr, STEP_NOT_TOLD,
 			   "the description does not say that no receive is posted (\"receives\": 0)");
 		return;
@@ -516,7 +516,7 @@ static bool is_read_response(const struct asking_answer *n)
 static bool judge_response(struct asking *a, const struct asking_answer *n, __u32 k, __u32 count, __u32 bytes)
 {
 	__u8 opcode = count == 1 ? READ_ONLY : !k ? READ_FIRST : k + 1 < count ? READ_MIDDLE : READ_LAST;
-	__u32 mtu = a->told->end.path_mtu, size = k + 1 < count ? mtu : bytes - k * mtu, psn = (a->psn + k) & PSN_MASK;
+	__u32 mtu = a->endpoint->end.path_mtu, size = k + 1 < count ? mtu : bytes - k * mtu, psn = (a->psn + k) & PSN_MASK;
 	const struct roce_packet *p = &n->packet;
 	struct bring_up_text of = bring_up_text(" in response %u of %u", k + 1, count);
 	__u32 at = p->icrc_offset - p->pad - p->payload_bytes;
@@ -542,12 +542,12 @@ static bool judge_response(struct asking *a, const struct asking_answer *n, __u3
 /* Reads what was written, and looks whether anything else comes before the next acknowledgement. */
 static void ask_read(struct asking *a)
 {
-	__u32 bytes = a->written, count = (bytes + a->told->end.path_mtu - 1) / a->told->end.path_mtu, k = 0;
+	__u32 bytes = a->written, count = (bytes + a->endpoint->end.path_mtu - 1) / a->endpoint->end.path_mtu, k = 0;
 	const struct asking_request q = { .opcode = READ_REQUEST, .psn = a->psn, .dma_length = bytes };
 	struct asking_request next;
 	const struct asking_answer *n = NULL;
 
-	if (!a->told->reads) {
+	if (!a->endpoint->reads) {
 		asking_say(a, STEP_read, STEP_NOT_TOLD,
 			   "the description does not say that the responder serves READs (\"read\": true)");
 		return;
@@ -600,7 +600,7 @@ static void ask_wrong_qpn(struct asking *a)
 {
 	struct asking_request q = small(a, 0);
 
-	for (q.dqpn = STRAY_QPN; told_qp(a->told, q.dqpn);)
+	for (q.dqpn = STRAY_QPN; endpoint_qp(a->endpoint, q.dqpn);)
 		q.dqpn--;
 	ask_dropped(a, STEP_bad_qpn, &q, bring_up_text(", which went to QPN %s", qpn_text(q.dqpn).text).text, "it was dropped");
 }
@@ -612,7 +612,7 @@ static void ask_wrong_rkey(struct asking *a)
 	const struct asking_answer *n;
 	struct bring_up_text right = bring_up_text("NAK, remote access error, PSN 0x%x", a->psn);
 
-	for (q.rkey = a->qp->rkey ^ 0x5a5a5a5a; !q.rkey || told_region(a->told, q.rkey);)
+	for (q.rkey = a->qp->rkey ^ 0x5a5a5a5a; !q.rkey || endpoint_region(a->endpoint, q.rkey);)
 		q.rkey++;
 	n = asking_ask(a, &q, ASKING_TRIES);
 	if (!n)
@@ -660,7 +660,7 @@ bool bring_up_ask(struct bring_up *b, void (*meanwhile)(void *context), void *co
 	}
 	a->b = b;
 	a->to = b->asked;
-	a->told = b->options->told;
+	a->endpoint = b->options->endpoint;
 	a->meanwhile = meanwhile;
 	a->context = context;
 	a->raw = a->udp = -1;

@@ -37,14 +37,14 @@ struct asking_request {
 struct asking {
 	struct bring_up *b;
 	struct bring_up_asked *to;
-	const struct told *told;
+	const struct endpoint *endpoint;
 	const struct rdma_qp_address *qp;
 	void (*meanwhile)(void *context);
 	void *context;
-	struct plan plan;
+	struct send_plan plan;
 	struct composer *composer;
 	__u8 *payload; /* of PAYLOAD_CELLS; the memory from the QP's address on shall have its beginning */
-	struct frame frame;
+	struct send_frame frame;
 	int raw, udp; /* sockets */
 	__u64 gap, next; /* ns: between two packets; no packet before that time */
 	__u64 sent; /* ns, CLOCK_REALTIME: the last one */

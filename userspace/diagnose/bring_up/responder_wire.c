@@ -80,7 +80,7 @@ void asking_silence(struct asking *a, enum bring_up_step step, const char *expec
 {
 	if (asking_is_over(a))
 		return;
-	end_look(&a->b->end);
+	end_read(&a->b->end);
 	if (!a->b->end.link || !a->b->end.link->carrier)
 		asking_wrong(a, STEP_carrier, NULL, "a carrier", "that it has gone");
 	else
@@ -93,7 +93,7 @@ void asking_silence(struct asking *a, enum bring_up_step step, const char *expec
 static void keep(struct asking *a, const struct sniffed *f, const struct bring_up_packet *m)
 {
 	struct asking_answer *n = &a->answer[a->came++ % ASKING_ANSWERS];
-	const struct roce_packet *p = &m->look.packet;
+	const struct roce_packet *p = &m->parsed.packet;
 	struct bring_up_row *row = bring_up_add(a->b, f->time, false, p);
 	size_t length = strlen(row->words);
 
@@ -102,7 +102,7 @@ static void keep(struct asking *a, const struct sniffed *f, const struct bring_u
 	else if (p->op & OP_AETH)
 		snprintf(row->words + length, sizeof(row->words) - length, ", MSN %u", p->msn);
 	n->packet = *p;
-	n->icrc = m->look.icrc;
+	n->icrc = m->parsed.icrc;
 	SAY(n->wrong, "%s", m->wrong);
 	n->row = bring_up_exchange(a->b, NULL)->count - 1;
 	n->took = f->time > a->sent ? f->time - a->sent : 0;
@@ -114,7 +114,7 @@ static void keep(struct asking *a, const struct sniffed *f, const struct bring_u
 static void take_frame(struct asking *a, const struct sniffed *f)
 {
 	struct bring_up_packet m;
-	const struct roce_packet *p = &m.look.packet;
+	const struct roce_packet *p = &m.parsed.packet;
 
 	if (f->frame.captured < WIRE_ETH_LEN || !memcmp(f->frame.bytes + 6, a->plan.src_mac, 6))
 		return;
@@ -161,8 +161,9 @@ static bool has_headers(struct asking *a, const struct asking_answer *n)
 			     "answers to %s", address_text(p->dst).text);
 	else if (p->service != SERVICE_RC || !(p->op & OP_RESPONSE))
 		asking_wrong(a, STEP_headers, n, "an acknowledgement of RC (opcode 0x11)", "opcode 0x%02x", p->opcode);
-	else if (!responder_pkey_fits(p->pkey, a->told->pkey))
-		asking_wrong(a, STEP_headers, n, bring_up_text("P_Key 0x%04x", a->told->pkey).text, "P_Key 0x%04x", p->pkey);
+	else if (!responder_pkey_fits(p->pkey, a->endpoint->pkey))
+		asking_wrong(a, STEP_headers, n, bring_up_text("P_Key 0x%04x", a->endpoint->pkey).text, "P_Key 0x%04x",
+			     p->pkey);
 	else
 		asking_say(a, STEP_headers, STEP_GOOD, "%s > %s, UDP port 4791", address_text(p->src).text,
 			   address_text(p->dst).text);
@@ -241,12 +242,12 @@ static const struct asking_answer *next_answer(struct asking *a, __u64 until)
 static void add_row(struct asking *a, const struct asking_request *q)
 {
 	const struct observer_frame frame = { .bytes = a->frame.bytes, .captured = a->frame.length, .wire = a->frame.length };
-	struct observer_look look;
+	struct observer_parsed parsed;
 	struct bring_up_row *row;
 	size_t length;
 
-	observer_look(&frame, NULL, &look);
-	row = bring_up_add(a->b, a->sent, true, &look.packet);
+	observer_parse(&frame, NULL, &parsed);
+	row = bring_up_add(a->b, a->sent, true, &parsed.packet);
 	length = strlen(row->words);
 	if (q->bad_icrc)
 		snprintf(row->words + length, sizeof(row->words) - length, ", with a wrong ICRC");
@@ -254,7 +255,7 @@ static void add_row(struct asking *a, const struct asking_request *q)
 
 void asking_transmit(struct asking *a, const struct asking_request *q)
 {
-	const struct packet p = {
+	const struct send_packet p = {
 		.opcode = q->opcode, .dqpn = q->dqpn ?: a->qp->qpn, .psn = q->psn, .rkey = q->rkey ?: a->qp->rkey,
 		.va = a->qp->address + q->offset, .dma_length = q->dma_length, .payload = q->offset, .payload_bytes = q->bytes,
 		.pad = -q->bytes & 3, .port = a->plan.port, .ackreq = !q->quiet,
@@ -320,13 +321,13 @@ static bool report(const char *what, const char *why)
 /* The QP, its memory, and what --expect knows of both ends. */
 static bool find_qp(struct asking *a)
 {
-	const struct told *t = a->told;
+	const struct endpoint *t = a->endpoint;
 	const struct expected_pair *pair;
 	const struct roce_region *region;
 	__u64 room;
 
 	a->qp = &t->end.qp[0];
-	region = told_region(t, a->qp->rkey);
+	region = endpoint_region(t, a->qp->rkey);
 	room = region && a->qp->address - region->va < region->bytes ? region->bytes - (a->qp->address - region->va) : 0;
 	a->room = room < 2 * t->end.path_mtu + ASKING_SMALL ? room : 2 * t->end.path_mtu + ASKING_SMALL;
 	a->written = a->room < ASKING_SMALL ? a->room : ASKING_SMALL;
@@ -351,11 +352,11 @@ static bool find_qp(struct asking *a)
 
 static bool make_plan(struct asking *a)
 {
-	struct plan *p = &a->plan;
+	struct send_plan *p = &a->plan;
 
-	*p = (struct plan){ .ipv6 = !address_is_ipv4(a->to->dst), .ttl = 64, .dont_fragment = true,
-			   .port = 49152 + (a->qp->qpn & 0x3fff),
-			    .pkey = a->told->pkey };
+	*p = (struct send_plan){ .ipv6 = !address_is_ipv4(a->to->dst), .ttl = 64, .dont_fragment = true,
+				.port = 49152 + (a->qp->qpn & 0x3fff),
+			    .pkey = a->endpoint->pkey };
 	memcpy(p->src, a->to->src, 16);
 	memcpy(p->dst, a->to->dst, 16);
 	if (!machine_mac(a->b->options->interface, p->src_mac))

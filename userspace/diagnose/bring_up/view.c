@@ -17,7 +17,7 @@
 #define SHOWN_ROWS 16 /* of the exchange, if all fits */
 #define SHOWN_OTHERS 8
 
-struct page {
+struct bring_up_page {
 	struct lines *lines;
 	const struct bring_up *b;
 	const struct bring_up_report *r;
@@ -37,7 +37,7 @@ static const char *plural(__u64 n)
 }
 
 /* Lines that are left. */
-static size_t room(const struct page *p)
+static size_t room(const struct bring_up_page *p)
 {
 	return !p->height ? SIZE_MAX : p->height > p->lines->count ? p->height - p->lines->count : 0;
 }
@@ -67,7 +67,7 @@ static size_t room_of_fix(size_t left, size_t reason, size_t fix)
 }
 
 /* What is wrong first, with reason and fix. The reason begins in the line of the step. */
-static void add_wrong(struct page *p)
+static void add_wrong(struct bring_up_page *p)
 {
 	struct lines *l = p->lines, fix = { .width = l->width, .label = LEFT };
 	size_t from = l->count, steps = steps_end(p->b) - p->r->wrong, left = SIZE_MAX / 2, most;
@@ -86,7 +86,7 @@ static void add_wrong(struct page *p)
 	lines_clear(&fix);
 }
 
-static void add_steps(struct page *p)
+static void add_steps(struct bring_up_page *p)
 {
 	for (enum bring_up_step s = steps_begin(p->b); s < steps_end(p->b); s++) {
 		size_t before = p->lines->count;
@@ -114,7 +114,7 @@ static void say_option(const struct bring_up *b, const struct bring_up_stream *s
 		snprintf(text, 80, "--filter 'qpn 0x%x'", s->dqpn);
 }
 
-static void add_other(struct page *p, const struct bring_up_stream *s)
+static void add_other(struct bring_up_page *p, const struct bring_up_stream *s)
 {
 	char option[80], of[40] = "", line[BRING_UP_TEXT + 160];
 
@@ -127,7 +127,7 @@ static void add_other(struct page *p, const struct bring_up_stream *s)
 	(p->height ? lines_one : lines_words)(p->lines, s->failed < STEPS ? STYLE_HINT : STYLE_PLAIN, NULL, line);
 }
 
-static void add_others(struct page *p)
+static void add_others(struct bring_up_page *p)
 {
 	const struct bring_up_stream *others[BRING_UP_STREAMS];
 	size_t count = p->b->shown ? bring_up_others(p->b, others) : 0, most = SHOWN_OTHERS, wrong = 0;
@@ -151,7 +151,7 @@ static void add_others(struct page *p)
 /* ---- the exchange ---- */
 
 /* before: the last packet of the sender. What is wrong with both alike is said once. */
-static void add_row(struct page *p, const struct bring_up_row *row, enum bring_up_step before)
+static void add_row(struct bring_up_page *p, const struct bring_up_row *row, enum bring_up_step before)
 {
 	char label[32];
 
@@ -166,7 +166,7 @@ static void add_row(struct page *p, const struct bring_up_row *row, enum bring_u
 		lines_add(p->lines, STYLE_PLAIN, "", "%s: %s", step_name(row->failed).text, row->note);
 }
 
-static void add_exchange(struct page *p)
+static void add_exchange(struct bring_up_page *p)
 {
 	const struct bring_up_row *rows[BRING_UP_ROWS];
 	bool more;
@@ -188,7 +188,7 @@ static void add_exchange(struct page *p)
 
 /* ---- what was not seen ---- */
 
-__attribute__((format(printf, 2, 3))) static void note(struct page *p, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void note(struct bring_up_page *p, const char *format, ...)
 {
 	char words[2 * BRING_UP_TEXT];
 	va_list values;
@@ -200,7 +200,7 @@ __attribute__((format(printf, 2, 3))) static void note(struct page *p, const cha
 		(p->height ? lines_one : lines_words)(p->lines, STYLE_PLAIN, NULL, words);
 }
 
-static void add_rest(struct page *p)
+static void add_rest(struct bring_up_page *p)
 {
 	const struct bring_up *b = p->b;
 	__u64 dropped = sniffer_missed(&b->sniffer);
@@ -231,7 +231,7 @@ static void add_rest(struct page *p)
 
 /* ---- all of it ---- */
 
-static void add_blank(struct page *p, size_t before)
+static void add_blank(struct bring_up_page *p, size_t before)
 {
 	if (!p->height && p->lines->count > before)
 		lines_raw(p->lines, STYLE_PLAIN, "");
@@ -239,7 +239,7 @@ static void add_blank(struct page *p, size_t before)
 
 void bring_up_page(struct lines *l, const struct bring_up *b, const struct bring_up_report *r, size_t height)
 {
-	struct page p = { .lines = l, .b = b, .r = r, .height = height };
+	struct bring_up_page p = { .lines = l, .b = b, .r = r, .height = height };
 	char title[BRING_UP_TEXT];
 	size_t before;
 

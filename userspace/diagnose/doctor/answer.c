@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "roce/responder/responder.h"
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 
 #define NEAR 4096 /* PSNs in flight, at most, by which an answer tells its requests */
 #define SOON 64	  /* PSNs that a QP may send before an answer to one beside it comes */
@@ -12,18 +12,18 @@
 
 /* What an answer answers. */
 struct answered {
-	struct chart *requests; /* NULL: not seen */
+	struct stream_record *requests; /* NULL: not seen */
 	bool sure;		/* it is no guess */
 };
 
 /* Whether other responses answer these requests for certain. */
-static bool is_of_another(const struct chart *c, const struct chart *response)
+static bool is_of_another(const struct stream_record *c, const struct stream_record *response)
 {
 	return c->answered_by && c->answered_by != response && c->answered_by->answers_votes == VOTES;
 }
 
 /* Whether the answer may be to this stream of requests between its hosts: its PSN is one of the last that were sent. */
-static bool fits(const struct chart *c, const struct roce_packet *p)
+static bool fits(const struct stream_record *c, const struct roce_packet *p)
 {
 	const struct responder_study *r = &c->responder;
 	__s32 behind = psn_distance(p->number, responder_newest(r));
@@ -32,7 +32,7 @@ static bool fits(const struct chart *c, const struct roce_packet *p)
 }
 
 /* Whether it may be of this one's next requests: where two QPs count alike, the answer may be to either. */
-static bool nears(const struct chart *c, const struct roce_packet *p)
+static bool nears(const struct stream_record *c, const struct roce_packet *p)
 {
 	const struct responder_study *r = &c->responder;
 	__s32 ahead = psn_distance(responder_newest(r), p->number);
@@ -41,13 +41,14 @@ static bool nears(const struct chart *c, const struct roce_packet *p)
 }
 
 /* Of several streams of requests in the direction that is answered the only one that this answer fits. NULL: none, or several. */
-static struct chart *only_fit(struct doctor *d, const struct path *path, const struct chart *response, const struct roce_packet *p)
+static struct stream_record *only_fit(struct doctor *d, const struct path *path, const struct stream_record *response,
+				      const struct roce_packet *p)
 {
-	struct chart *found = NULL;
+	struct stream_record *found = NULL;
 
 	if (d->searched > SEARCHED)
 		return NULL;
-	for (struct chart *c = path->streams; c; c = c->beside) {
+	for (struct stream_record *c = path->streams; c; c = c->beside) {
 		d->searched++;
 		if ((!fits(c, p) && !nears(c, p)) || is_of_another(c, response))
 			continue;
@@ -59,7 +60,7 @@ static struct chart *only_fit(struct doctor *d, const struct path *path, const s
 }
 
 /* The answer fits these requests (NULL: none, or several). */
-static void vote(struct chart *response, struct chart *requests)
+static void vote(struct stream_record *response, struct stream_record *requests)
 {
 	if (!requests || response->answers_votes == VOTES)
 		return;
@@ -68,9 +69,10 @@ static void vote(struct chart *response, struct chart *requests)
 }
 
 /* Of several streams of requests those that the PSNs of the answers tell; else the latest ones. */
-static struct answered one_of_several(struct doctor *d, struct chart *response, const struct path *path, const struct roce_packet *p)
+static struct answered one_of_several(struct doctor *d, struct stream_record *response, const struct path *path,
+				      const struct roce_packet *p)
 {
-	struct chart *fit = response->answers_votes < VOTES ? only_fit(d, path, response, p) : NULL;
+	struct stream_record *fit = response->answers_votes < VOTES ? only_fit(d, path, response, p) : NULL;
 
 	vote(response, fit);
 	return (struct answered){ response->answers ?: path->requests, response->answers_votes == VOTES };
@@ -80,27 +82,27 @@ static struct answered one_of_several(struct doctor *d, struct chart *response, 
  * The only stream of requests that is seen. Other answers may be to requests that are not seen. If those of two streams fit in turn,
  * nobody knows which are to this one.
  */
-static struct answered the_only_one(struct chart *response, struct chart *only, const struct roce_packet *p)
+static struct answered the_only_one(struct stream_record *response, struct stream_record *only, const struct roce_packet *p)
 {
 	bool other = only->answered_by && only->answered_by != response, fit = fits(only, p);
 
 	only->contended += other && fit;
 	if (fit)
 		vote(response, only);
-	return (struct answered){ .requests = only, .sure = !chart_is_contended(only) && (!other || fit) };
+	return (struct answered){ .requests = only, .sure = !record_is_contended(only) && (!other || fit) };
 }
 
 /* The requests that this packet answers: those of the pair if it is known; else by addresses and PSNs. */
-static struct answered answered(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
+static struct answered answered(struct doctor *d, struct stream_record *response, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	struct roce_key key;
-	struct chart *found;
+	struct stream_record *found;
 	struct path *path;
 
 	if (taken->stream->pair.from) {
 		roce_peer_key(taken->stream, p, &key);
-		found = index_find(&d->charts, &key);
+		found = index_find(&d->records, &key);
 		return (struct answered){ .requests = found, .sure = found };
 	}
 	path = doctor_path(d, p->dst, p->src);
@@ -115,9 +117,9 @@ static bool between(__u32 psn, __u32 from, __u32 end)
 }
 
 /* Whether the capture has a gap at this PSN too. */
-static bool is_missing(const struct chart *c, __u32 psn)
+static bool is_missing(const struct stream_record *c, __u32 psn)
 {
-	const struct step *w = &c->waiting;
+	const struct doctor_step *w = &c->waiting;
 
 	if (between(psn, c->loss.missing_from, c->loss.missing_end))
 		return true;
@@ -143,7 +145,7 @@ static const struct twice_seen *neighbour(const struct twice *t, __u32 psn, __u3
 }
 
 /* Where the packet is for which a NAK asks: by its latest transmission, and those of the packets beside it. */
-static enum nak_place place_of(const struct chart *c, __u32 psn)
+static enum nak_place place_of(const struct stream_record *c, __u32 psn)
 {
 	const struct twice *t = &c->twice;
 	const struct twice_seen *it = twice_at(t, psn), *last = &t->last[psn % TWICE_LAST];
@@ -152,7 +154,7 @@ static enum nak_place place_of(const struct chart *c, __u32 psn)
 	/* a receiver may ask several times, and go on with that while the packet comes */
 	if (is_missing(c, psn) || twice_left_out(t, psn) || (c->loss.wanted == psn && (c->loss.wants || c->loss.came)))
 		return NAK_MISSING;
-	if (!chart_is_complete(c) || (last->psn && psn_distance(psn, last->psn - 1) > 0))
+	if (!record_is_complete(c) || (last->psn && psn_distance(psn, last->psn - 1) > 0))
 		return NAK_UNKNOWN; /* not shown, or forgotten */
 	if (!it)
 		return c->trusted && c->bad ? NAK_UNKNOWN : NAK_MISSING;
@@ -162,22 +164,22 @@ static enum nak_place place_of(const struct chart *c, __u32 psn)
 }
 
 /* Whether packets of this stream came late or twice. */
-static bool is_disordered(const struct chart *c)
+static bool is_disordered(const struct stream_record *c)
 {
 	const __u32 disorder = ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate);
 
 	return c->loss.recovered || c->loss.again || (c->waits && c->waiting.event.kinds & disorder);
 }
 
-static void show_refused(struct chart *requests, const struct doctor_packet *taken)
+static void show_refused(struct stream_record *requests, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	struct evidence *e;
 
 	if (!requests->behind_naks++ || requests->behind_psn != p->number)
 		requests->behind++;
 	requests->behind_psn = p->number;
-	e = signs_add(&requests->signs, KIND_psn_refused, taken->number);
+	e = symptoms_add(&requests->symptoms, KIND_psn_refused, taken->number);
 	if (!e)
 		return;
 	SAY(e->expected, "PSN 0x%06llx wanted", p->number);
@@ -185,7 +187,7 @@ static void show_refused(struct chart *requests, const struct doctor_packet *tak
 }
 
 /* Whether the NAK was sent before the packet, which has just come again, can have reached the receiver. time: ns. */
-static bool is_older(const struct chart *c, __u32 psn, __u64 time)
+static bool is_older(const struct stream_record *c, __u32 psn, __u64 time)
 {
 	const struct twice_seen *it = twice_at(&c->twice, psn);
 	__u64 way = c->goback.fastest ?: c->responder.longest;
@@ -194,10 +196,10 @@ static bool is_older(const struct chart *c, __u32 psn, __u64 time)
 }
 
 /* Takes a NAK, PSN sequence error. Returns why the sender will go back. */
-static enum loss_call refuse_psn(struct chart *requests, const struct doctor_packet *taken)
+static enum loss_call refuse_psn(struct stream_record *requests, const struct doctor_packet *taken)
 {
 	__u32 first = requests->psn.met ? requests->psn.first : requests->waiting.psn, newest = responder_newest(&requests->responder);
-	__u32 psn = taken->look->packet.number;
+	__u32 psn = taken->parsed->packet.number;
 	bool came = twice_at(&requests->twice, psn), begun = psn_distance(first, psn) >= 0;
 	bool within = requests->responder.met && begun && psn_distance(psn, newest) >= 0;
 	enum nak_place place = came || within ? place_of(requests, psn) : is_missing(requests, psn) ? NAK_MISSING : NAK_UNKNOWN;
@@ -225,28 +227,30 @@ static enum loss_call refuse_psn(struct chart *requests, const struct doctor_pac
 	return CALL_BEHIND;
 }
 
-static void refuse(struct chart *requests, struct chart *response, enum finding_kind kind, const struct doctor_packet *taken)
+static void refuse(struct stream_record *requests, struct stream_record *response, enum finding_kind kind,
+		   const struct doctor_packet *taken)
 {
-	__u32 type = taken->look->packet.syndrome >> 5 & 3;
-	struct chart *c = requests ?: response;
-	struct evidence *e = signs_add(&c->signs, kind, taken->number);
-	struct sign *sign = signs_find(&c->signs, kind);
+	__u32 type = taken->parsed->packet.syndrome >> 5 & 3;
+	struct stream_record *c = requests ?: response;
+	struct evidence *e = symptoms_add(&c->symptoms, kind, taken->number);
+	struct symptom *symptom = symptoms_find(&c->symptoms, kind);
 
 	if (e) {
 		SAY(e->expected, "ACK");
 		if (type == 1)
-			SAY(e->found, "RNR NAK, %s, for PSN 0x%06llx", rnr_text(taken->look->packet.syndrome & 31).text,
-			    taken->look->packet.number);
+			SAY(e->found, "RNR NAK, %s, for PSN 0x%06llx", rnr_text(taken->parsed->packet.syndrome & 31).text,
+			    taken->parsed->packet.number);
 		else
-			SAY(e->found, "NAK 0x%02x for PSN 0x%06llx", taken->look->packet.syndrome, taken->look->packet.number);
+			SAY(e->found, "NAK 0x%02x for PSN 0x%06llx", taken->parsed->packet.syndrome,
+			    taken->parsed->packet.number);
 	}
-	if (sign && sign->packets == 1 && type != 1 && c->reth.known)
-		SAY(sign->figures, "The RETH before it had rkey 0x%08x, address 0x%llx, DMA length %u.", c->reth.rkey,
+	if (symptom && symptom->packets == 1 && type != 1 && c->reth.known)
+		SAY(symptom->figures, "The RETH before it had rkey 0x%08x, address 0x%llx, DMA length %u.", c->reth.rkey,
 		    c->reth.va, c->reth.dma_length);
 }
 
 /* A response to what was acknowledged before: its READ was sent again, perhaps from inside of its span on. */
-static void take_acked(struct chart *response, const struct roce_packet *p)
+static void take_acked(struct stream_record *response, const struct roce_packet *p)
 {
 	bool before = response->acks && psn_distance(p->number, response->newest_ack) >= 0;
 
@@ -259,20 +263,20 @@ static void take_acked(struct chart *response, const struct roce_packet *p)
 }
 
 /* READ responses, with an AETH or without: what is missing is asked for again. */
-static void take_response(struct chart *requests, struct chart *response, const struct doctor_packet *taken)
+static void take_response(struct stream_record *requests, struct stream_record *response, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 
 	if (!requests->apart && !response->apart)
-		reads_answer(requests->reads, &requests->twice, &response->signs, &response->waiting, taken);
+		reads_answer(requests->reads, &requests->twice, &response->symptoms, &response->waiting, taken);
 	if (!(p->op & OP_NO_PLACE) && response->waiting.event.kinds & ROCE_EVENT(psn_gap))
 		requests->called = CALL_LOSS;
 }
 
 /* Takes a positive answer, a NAK or an RNR NAK that is surely to these requests. false: a NAK of what cannot be missing. */
-static bool take_sure(struct chart *requests, struct chart *response, const struct doctor_packet *taken)
+static bool take_sure(struct stream_record *requests, struct stream_record *response, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	const struct responder_answer a = {
 		.packet = p, .frame = taken->number, .time = taken->stream->last_seen, .apart = taken->apart,
 		.paired = taken->stream->pair.from,
@@ -281,9 +285,9 @@ static bool take_sure(struct chart *requests, struct chart *response, const stru
 
 	requests->answered_by = response;
 	if (!(p->op & OP_CUT) && !requests->apart && !response->apart)
-		duplicates_answer(&requests->duplicates, &requests->signs, taken, requests->silence.longest);
+		duplicates_answer(&requests->duplicates, &requests->symptoms, taken, requests->silence.longest);
 	silence_answer(&requests->silence, &requests->responder, p, a.time);
-	right = responder_study_answer(&requests->responder, &requests->signs, &a);
+	right = responder_study_answer(&requests->responder, &requests->symptoms, &a);
 	if (nak && right)
 		exchange_nak(&requests->exchange, &requests->responder, p, taken->number, false);
 	exchange_ack(&requests->exchange, &requests->responder);
@@ -295,18 +299,18 @@ static bool take_sure(struct chart *requests, struct chart *response, const stru
 }
 
 /* A NAK of which nobody knows whom it asks: each that may be meant takes it. */
-static void share_nak(struct doctor *d, const struct chart *response, const struct doctor_packet *taken)
+static void share_nak(struct doctor *d, const struct stream_record *response, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	const struct path *path = doctor_path(d, p->dst, p->src);
 
-	for (const struct chart *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
+	for (const struct stream_record *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
 		d->searched++;
 		/* it may have sent that PSN, and this place has not seen it; or it is known by mistake whose answers these are */
 		if (nears(c, p) || (fits(c, p) && is_of_another(c, response)))
 			return;
 	}
-	for (struct chart *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
+	for (struct stream_record *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
 		d->searched++;
 		if (fits(c, p) && (twice_at(&c->twice, p->number) || is_missing(c, p->number))) /* no PSN inside of a READ */
 			exchange_nak(&c->exchange, &c->responder, p, taken->number, true);
@@ -314,12 +318,12 @@ static void share_nak(struct doctor *d, const struct chart *response, const stru
 }
 
 /* An answer of which it is not known yet what it answers: whatever it says, each that may be meant is not left without one. */
-static void share_answer(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
+static void share_answer(struct doctor *d, struct stream_record *response, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	const struct path *path = doctor_path(d, p->dst, p->src);
 
-	for (struct chart *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
+	for (struct stream_record *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
 		d->searched++;
 		if (!fits(c, p) || is_of_another(c, response))
 			continue;
@@ -330,22 +334,22 @@ static void share_answer(struct doctor *d, struct chart *response, const struct 
 	}
 }
 
-void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
+void answer_take(struct doctor *d, struct stream_record *response, const struct doctor_packet *taken)
 {
 	static const enum finding_kind naks[] = { KIND_psn_refused, KIND_nak_invalid_request, KIND_nak_remote_access,
 						  KIND_nak_remote_operational };
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__u32 code = p->syndrome & 31, type = p->syndrome >> 5 & 3;
 	bool cut = p->op & OP_CUT; /* an answer, though nobody knows whether it is a NAK */
-	struct chart *requests;
+	struct stream_record *requests;
 	struct answered to;
 	bool right = true;
 
 	if (p->op & OP_CNP) {
-		signs_add(&response->signs, KIND_congestion, taken->number);
+		symptoms_add(&response->symptoms, KIND_congestion, taken->number);
 		return;
 	}
-	reply_take(&response->signs, taken);
+	reply_take(&response->symptoms, taken);
 	to = answered(d, response, taken);
 	requests = to.requests;
 	if (to.sure)
@@ -369,7 +373,7 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	if (requests && (type == 1 || type == 3))
 		requests->called = type == 1 ? CALL_RNR : CALL_OTHER;
 	if (to.sure)
-		receiver_answer(requests->to_receiver, &requests->signs, p, taken->number);
+		receiver_answer(requests->to_receiver, &requests->symptoms, p, taken->number);
 	if (type == 1) {
 		exchange_rnr(&(requests ?: response)->exchange, p, taken->time);
 		refuse(requests, response, reply_rnr(to.sure ? &requests->twice : NULL, p->number), taken);

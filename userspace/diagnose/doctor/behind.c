@@ -2,18 +2,18 @@
 /* Losses before and behind this place: the figures of what was lost behind it, and where to look for what comes again. */
 #include <string.h>
 
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 
 static void say_refused(const struct doctor *d, struct findings *f)
 {
 	struct finding *to = doctor_find(f, KIND_psn_refused);
 	__u64 psns = 0, naks = 0, again = 0;
 
-	for (size_t i = 0; to && i < d->charts.count; i++) {
-		const struct chart *c = d->charts.entries[i];
-		const struct sign *sign = signs_find(&c->signs, KIND_psn_refused);
+	for (size_t i = 0; to && i < d->records.count; i++) {
+		const struct stream_record *c = d->records.entries[i];
+		const struct symptom *symptom = symptoms_find(&c->symptoms, KIND_psn_refused);
 
-		if (!sign || sign->cause_count)
+		if (!symptom || symptom->cause_count)
 			continue;
 		psns += c->behind;
 		naks += c->behind_naks;
@@ -31,10 +31,10 @@ static bool is_missing_here(const struct doctor *d, const struct finding *again)
 	for (size_t i = 0; i < again->cause_count; i++)
 		if (!strcmp(again->causes[i], "loss"))
 			return true;
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct chart *c = d->charts.entries[i];
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct stream_record *c = d->records.entries[i];
 
-		if (c->loss.skipped && signs_find(&c->signs, KIND_retransmission))
+		if (c->loss.skipped && symptoms_find(&c->symptoms, KIND_retransmission))
 			return true;
 	}
 	return false;

@@ -24,14 +24,15 @@ bool finding_is(int kind_or_group, enum finding_kind kind)
 
 /* ---- causes in other streams ---- */
 
-struct place {
+struct cause_place {
 	__u8 a[16], b[16]; /* HOST: b is zero */
 	__u32 cause;
 };
 
 void causes_init(struct causes *c)
 {
-	c->elsewhere = (struct index){ .max = ELSEWHERE, .key_size = sizeof(struct place), .entry_size = sizeof(struct place) };
+	c->elsewhere = (struct index){ .max = ELSEWHERE, .key_size = sizeof(struct cause_place),
+				      .entry_size = sizeof(struct cause_place) };
 }
 
 void causes_free(struct causes *c)
@@ -39,18 +40,18 @@ void causes_free(struct causes *c)
 	index_free(&c->elsewhere);
 }
 
-static struct place host_place(int cause, const __u8 address[16])
+static struct cause_place host_place(int cause, const __u8 address[16])
 {
-	struct place p = { .cause = cause };
+	struct cause_place p = { .cause = cause };
 
 	memcpy(p.a, address, 16);
 	return p;
 }
 
 /* The same in both directions. */
-static struct place pair_place(int cause, const struct roce_key *k)
+static struct cause_place pair_place(int cause, const struct roce_key *k)
 {
-	struct place p = host_place(cause, k->src);
+	struct cause_place p = host_place(cause, k->src);
 	bool ordered = memcmp(k->src, k->dst, 16) <= 0;
 
 	memcpy(p.a, ordered ? k->src : k->dst, 16);
@@ -60,8 +61,8 @@ static struct place pair_place(int cause, const struct roce_key *k)
 
 static bool is_noted(const struct causes *c, const struct explains *e, const struct roce_key *stream)
 {
-	struct place pair = pair_place(e->cause, stream);
-	struct place from = host_place(e->cause, stream->src), to = host_place(e->cause, stream->dst);
+	struct cause_place pair = pair_place(e->cause, stream);
+	struct cause_place from = host_place(e->cause, stream->src), to = host_place(e->cause, stream->dst);
 
 	if (e->where == WHERE_STREAM)
 		return false;
@@ -70,13 +71,13 @@ static bool is_noted(const struct causes *c, const struct explains *e, const str
 	return index_find(&c->elsewhere, &from) || index_find(&c->elsewhere, &to);
 }
 
-void causes_note(struct causes *c, const struct sign *s, const struct roce_key *stream)
+void causes_note(struct causes *c, const struct symptom *s, const struct roce_key *stream)
 {
 	if (s->doubted || s->cause_count)
 		return;
 	for (size_t i = 0; i < explains_count; i++) {
 		const struct explains *e = &explains[i];
-		struct place p;
+		struct cause_place p;
 
 		if (e->where == WHERE_STREAM || e->cause != (int)s->kind || (e->where == WHERE_HOST && s->packets < FINDING_PACKETS))
 			continue;
@@ -89,10 +90,10 @@ void causes_note(struct causes *c, const struct sign *s, const struct roce_key *
 
 struct judged {
 	const struct causes *elsewhere;
-	struct signs *signs;
+	struct symptoms *symptoms;
 	const struct roce_key *stream;
 	bool wrong_icrc;
-	__u64 known; /* bits of the signs whose causes are known, or are being looked for */
+	__u64 known; /* bits of the symptoms whose causes are known, or are being looked for */
 };
 
 static int weight_of(int cause)
@@ -100,7 +101,7 @@ static int weight_of(int cause)
 	return cause < FINDING_KINDS ? finding_rules[cause].weight : WEIGHT_MISTAKE;
 }
 
-static void add_cause(struct sign *s, const struct explains *e, int cause, int root)
+static void add_cause(struct symptom *s, const struct explains *e, int cause, int root)
 {
 	bool first = !s->cause_count;
 
@@ -110,13 +111,13 @@ static void add_cause(struct sign *s, const struct explains *e, int cause, int r
 	for (size_t i = 0; i < s->cause_count; i++)
 		if (s->causes[i] == cause)
 			return;
-	if (s->cause_count < SIGN_CAUSES)
+	if (s->cause_count < SYMPTOM_CAUSES)
 		s->causes[s->cause_count++] = cause;
 }
 
 static void judge(struct judged *j, size_t i);
 
-static void judge_line(struct judged *j, struct sign *s, const struct explains *e)
+static void judge_line(struct judged *j, struct symptom *s, const struct explains *e)
 {
 	bool sure = e->cause >= KIND_sure_ICRC && e->cause < KIND_wrong_icrc;
 
@@ -125,8 +126,8 @@ static void judge_line(struct judged *j, struct sign *s, const struct explains *
 			add_cause(s, e, e->cause, e->cause);
 		return;
 	}
-	for (size_t i = 0; i < j->signs->count; i++) {
-		struct sign *by = &j->signs->list[i];
+	for (size_t i = 0; i < j->symptoms->count; i++) {
+		struct symptom *by = &j->symptoms->list[i];
 
 		if (by == s || by->doubted || !finding_is(e->cause, by->kind) || (sure && by->packets < FINDING_PACKETS))
 			continue;
@@ -140,7 +141,7 @@ static void judge_line(struct judged *j, struct sign *s, const struct explains *
 
 static void judge(struct judged *j, size_t i)
 {
-	struct sign *s = &j->signs->list[i];
+	struct symptom *s = &j->symptoms->list[i];
 
 	if (i >= 64 || j->known >> i & 1)
 		return;
@@ -157,9 +158,9 @@ static void judge(struct judged *j, size_t i)
 			add_cause(s, &explains[k], explains[k].cause, explains[k].cause);
 }
 
-void causes_explain(const struct causes *elsewhere, struct signs *s, const struct roce_key *stream, bool wrong_icrc)
+void causes_explain(const struct causes *elsewhere, struct symptoms *s, const struct roce_key *stream, bool wrong_icrc)
 {
-	struct judged j = { .elsewhere = elsewhere, .signs = s, .stream = stream, .wrong_icrc = wrong_icrc };
+	struct judged j = { .elsewhere = elsewhere, .symptoms = s, .stream = stream, .wrong_icrc = wrong_icrc };
 
 	for (size_t i = 0; i < s->count; i++)
 		judge(&j, i);

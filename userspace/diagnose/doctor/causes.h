@@ -7,7 +7,7 @@
 #define USERSPACE_DIAGNOSE_DOCTOR_CAUSES_H
 
 #include "userspace/diagnose/finding/index.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 
 /* Follow the findings' kinds, so that both are named alike. */
 enum finding_group {
@@ -18,7 +18,7 @@ enum finding_group {
 #define SURE(class) KIND_sure_##class,
 	FINDING_CLASSES(SURE) /* those of a class that FINDING_PACKETS packets or more show */
 #undef SURE
-	KIND_wrong_icrc, /* mistakes in ICRCs that are certain: findings without a sign */
+	KIND_wrong_icrc, /* mistakes in ICRCs that are certain: findings without a symptom */
 	FINDING_GROUPS_END
 };
 
@@ -44,13 +44,13 @@ struct causes {
 void causes_init(struct causes *c);
 void causes_free(struct causes *c);
 
-/* Notes the sign of a stream if it may explain something in others: it is not doubted, and nothing explains it. */
-void causes_note(struct causes *c, const struct sign *s, const struct roce_key *stream);
+/* Notes the symptom of a stream if it may explain something in others: it is not doubted, and nothing explains it. */
+void causes_note(struct causes *c, const struct symptom *s, const struct roce_key *stream);
 
 /*
- * Says of each sign of a stream what explains it. wrong_icrc: a mistake that is certain explains ICRCs of this stream. elsewhere
- * (NULL: not looked at): all streams are noted.
+ * Says of each symptom of a stream what explains it. wrong_icrc: a mistake that is certain explains ICRCs of this stream.
+ * elsewhere (NULL: not looked at): all streams are noted.
  */
-void causes_explain(const struct causes *elsewhere, struct signs *s, const struct roce_key *stream, bool wrong_icrc);
+void causes_explain(const struct causes *elsewhere, struct symptoms *s, const struct roce_key *stream, bool wrong_icrc);
 
 #endif

@@ -1,70 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Turns the signs of streams into findings. */
+/* Turns the symptoms of streams into findings. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "roce/packet/wire.h"
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 
 #define ACKREQ_LEAST 16 /* messages in a row of which at least one should ask for an ACK */
 #define LOSS_FEW 64 /* up to this many packets missing at the beginning of a stream may be lost */
 
-static struct chart *chart_at(const struct doctor *d, size_t i)
+static struct stream_record *record_at(const struct doctor *d, size_t i)
 {
-	return d->charts.entries[i];
+	return d->records.entries[i];
 }
 
-static bool all_bad(const struct chart *c)
+static bool all_bad(const struct stream_record *c)
 {
 	return c->bad >= PHANTOM && !c->good;
 }
 
 /* ---- a stream ---- */
 
-static void show_icrcs(const struct chart *c, struct signs *signs, enum finding_kind kind)
+static void show_icrcs(const struct stream_record *c, struct symptoms *symptoms, enum finding_kind kind)
 {
-	struct sign *sign = signs_get(signs, kind);
+	struct symptom *symptom = symptoms_get(symptoms, kind);
 	size_t shown = 0;
 
-	if (!sign)
+	if (!symptom)
 		return;
-	sign->packets += c->wrong;
-	for (size_t i = 0; i < FINDING_EVIDENCE && shown < c->wrong && sign->shown < FINDING_EVIDENCE; i++) {
-		struct evidence *e = &sign->evidence[sign->shown];
+	symptom->packets += c->wrong;
+	for (size_t i = 0; i < FINDING_EVIDENCE && shown < c->wrong && symptom->shown < FINDING_EVIDENCE; i++) {
+		struct evidence *e = &symptom->evidence[symptom->shown];
 
 		if (!c->bad_shown[i].frame || icrc_study_leaves_out(c->icrc, c->bad_shown[i].frame))
 			continue;
 		shown++;
-		sign->shown++;
+		symptom->shown++;
 		e->frame = c->bad_shown[i].frame;
 		SAY(e->expected, "icrc %s", icrc_text(c->bad_shown[i].expected).text);
 		SAY(e->found, "icrc %s", icrc_text(c->bad_shown[i].found).text);
 	}
 }
 
-static void show_start(struct chart *c, enum finding_kind kind, __u32 expected, __u64 packets)
+static void show_start(struct stream_record *c, enum finding_kind kind, __u32 expected, __u64 packets)
 {
-	struct sign *sign = signs_get(&c->signs, kind);
+	struct symptom *symptom = symptoms_get(&c->symptoms, kind);
 
-	if (!sign)
+	if (!symptom)
 		return;
-	sign->packets = packets;
-	sign->shown = 1;
-	sign->evidence[0].frame = c->psn.first_frame;
-	SAY(sign->evidence[0].expected, "PSN 0x%06x", expected);
-	SAY(sign->evidence[0].found, "PSN 0x%06x", c->psn.first);
+	symptom->packets = packets;
+	symptom->shown = 1;
+	symptom->evidence[0].frame = c->psn.first_frame;
+	SAY(symptom->evidence[0].expected, "PSN 0x%06x", expected);
+	SAY(symptom->evidence[0].found, "PSN 0x%06x", c->psn.first);
 }
 
-static void say_start(struct chart *c, const char *text)
+static void say_start(struct stream_record *c, const char *text)
 {
-	struct sign *sign = signs_find(&c->signs, KIND_psn_start);
+	struct symptom *symptom = symptoms_find(&c->symptoms, KIND_psn_start);
 
-	if (sign)
-		SAY(sign->figures, "%s", text);
+	if (symptom)
+		SAY(symptom->figures, "%s", text);
 }
 
 /* Whether the receiver asks for a PSN that is none of this stream's, and has not acknowledged anything. */
-static bool is_refused(const struct chart *c)
+static bool is_refused(const struct stream_record *c)
 {
 	__u32 sent = (c->waiting.psn - c->psn.first) & PSN_MASK;
 
@@ -72,15 +72,15 @@ static bool is_refused(const struct chart *c)
 }
 
 /* A message's beginning is missing, and those before it: the receiver asks for them, and they never come. */
-static void lose_start(struct chart *c, __u32 start, __u32 packets)
+static void lose_start(struct stream_record *c, __u32 start, __u32 packets)
 {
-	struct evidence *e = signs_add(&c->signs, KIND_loss, c->psn.first_frame);
-	struct sign *sign = signs_find(&c->signs, KIND_loss);
+	struct evidence *e = symptoms_add(&c->symptoms, KIND_loss, c->psn.first_frame);
+	struct symptom *symptom = symptoms_find(&c->symptoms, KIND_loss);
 
 	c->loss.gaps++;
 	c->loss.skipped += packets;
-	if (sign)
-		sign->packets += packets - 1;
+	if (symptom)
+		symptom->packets += packets - 1;
 	if (!e)
 		return;
 	SAY(e->expected, "PSN 0x%06x", start);
@@ -88,7 +88,7 @@ static void lose_start(struct chart *c, __u32 start, __u32 packets)
 }
 
 /* Compares the first PSN with the one that the receiver's NAK asks for, or with that of connection management or --expect. */
-static void conclude_start(struct chart *c)
+static void conclude_start(struct stream_record *c)
 {
 	bool refused = is_refused(c), taken = !refused && c->responder.acked;
 	__u32 start = refused ? c->wanted : c->start;
@@ -96,10 +96,10 @@ static void conclude_start(struct chart *c)
 	/* to the receiver all of them are duplicates, so that it acknowledges the PSN before the one that it expects */
 	bool behind = off < 0 && start != NO_PSN && c->responder.acked_psn == ((start - 1) & PSN_MASK);
 	__u64 packets = c->loss.packets;
-	char text[SIGN_FIGURES];
+	char text[SYMPTOM_FIGURES];
 
 	/* what does not fit through the path is missing, also in front of the first packet that does */
-	if (signs_find(&c->signs, KIND_path_mtu))
+	if (symptoms_find(&c->symptoms, KIND_path_mtu))
 		return;
 	if (!c->psn.first_frame || start == NO_PSN || !off || (!refused && c->loss.recovered))
 		return;
@@ -117,8 +117,9 @@ static void conclude_start(struct chart *c)
 	if (taken || (!refused && off > 0 && off <= LOSS_FEW)) /* lost packets explain it as well: count it once */
 		packets = 1;
 	show_start(c, KIND_psn_start, start, packets);
-	if (packets < c->psn.steps + 1 && (taken || signs_find(&c->signs, KIND_psn_refused) || signs_find(&c->signs, KIND_retransmission)))
-		signs_doubt(&c->signs, KIND_psn_start); /* what is not sure explains nothing */
+	if (packets < c->psn.steps + 1 && (taken || symptoms_find(&c->symptoms, KIND_psn_refused)
+					   || symptoms_find(&c->symptoms, KIND_retransmission)))
+		symptoms_doubt(&c->symptoms, KIND_psn_start); /* what is not sure explains nothing */
 	SAY(text,
 	    "The receiver says so: its NAK (PSN sequence error) in frame %llu asks for 0x%06x, and it acknowledges nothing.",
 	    c->wanted_frame, c->wanted);
@@ -130,10 +131,10 @@ static void conclude_start(struct chart *c)
 		say_start(c, "Or the first packets are lost, or were sent before the capture began.");
 }
 
-static void conclude_response(const struct doctor *d, struct chart *c)
+static void conclude_response(const struct doctor *d, struct stream_record *c)
 {
 	const struct path *back = doctor_path(d, c->key.dst, c->key.src);
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->acked ||
 	    (c->service != SERVICE_RC && c->service != SERVICE_XRC) || c->asked < FINDING_PACKETS)
@@ -143,14 +144,14 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 		return;
 	if (!back || back->responses)
 		return;
-	sign = signs_get(&c->signs, KIND_no_response);
-	if (!sign)
+	symptom = symptoms_get(&c->symptoms, KIND_no_response);
+	if (!symptom)
 		return;
-	sign->packets = c->asked;
+	symptom->packets = c->asked;
 }
 
 /* Whether acknowledgements, and nothing else, came for packets that were sent again. */
-static bool is_acked_again(const struct chart *c)
+static bool is_acked_again(const struct stream_record *c)
 {
 	return c->acked && !c->twice.refused && c->acked <= c->loss.again;
 }
@@ -159,35 +160,35 @@ static bool is_acked_again(const struct chart *c)
  * Without AckReq there are no ACKs, or only of what comes again. A responder that acknowledges every packet does no harm. ACKREQ_LEAST
  * messages without one rule out a sender that asks only now and then.
  */
-static void conclude_ackreq(const struct doctor *d, struct chart *c)
+static void conclude_ackreq(const struct doctor *d, struct stream_record *c)
 {
 	const struct path *back = doctor_path(d, c->key.dst, c->key.src);
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->ackreqs || c->silent < ACKREQ_LEAST ||
 	    (back && back->responses && !is_acked_again(c)) || (c->service != SERVICE_RC && c->service != SERVICE_XRC))
 		return;
-	sign = signs_get(&c->signs, KIND_no_ackreq);
-	if (!sign)
+	symptom = symptoms_get(&c->symptoms, KIND_no_ackreq);
+	if (!symptom)
 		return;
-	sign->packets = c->silent;
-	sign->shown = 1;
-	sign->evidence[0].frame = c->silent_frame;
-	SAY(sign->evidence[0].expected, "AckReq in one of %llu messages", c->silent);
-	SAY(sign->evidence[0].found, "none");
+	symptom->packets = c->silent;
+	symptom->shown = 1;
+	symptom->evidence[0].frame = c->silent_frame;
+	SAY(symptom->evidence[0].expected, "AckReq in one of %llu messages", c->silent);
+	SAY(symptom->evidence[0].found, "none");
 }
 
 /* If First and Middle packets are four bytes short of the path MTU, the end of their payload was read as the ICRC. */
-static void conclude_absent(struct chart *c)
+static void conclude_absent(struct stream_record *c)
 {
-	if (all_bad(c) && c->lint.short_of_icrc >= FINDING_PACKETS && !signs_find(&c->signs, KIND_icrc_absent))
-		show_icrcs(c, &c->signs, KIND_icrc_absent);
+	if (all_bad(c) && c->lint.short_of_icrc >= FINDING_PACKETS && !symptoms_find(&c->symptoms, KIND_icrc_absent))
+		show_icrcs(c, &c->symptoms, KIND_icrc_absent);
 }
 
-/* Lengths that count too much or too little tell a wrong payload: what follows from it is no sign. */
-static void drop_sizes(struct signs *s)
+/* Lengths that count too much or too little tell a wrong payload: what follows from it is no symptom. */
+static void drop_sizes(struct symptoms *s)
 {
-	if (!signs_find(s, KIND_icrc_uncounted) && !signs_find(s, KIND_icrc_before_end))
+	if (!symptoms_find(s, KIND_icrc_uncounted) && !symptoms_find(s, KIND_icrc_before_end))
 		return;
 	for (size_t i = s->count; i-- > 0;) {
 		enum finding_kind kind = s->list[i].kind;
@@ -195,69 +196,69 @@ static void drop_sizes(struct signs *s)
 		if (finding_rules[kind].class == CLASS_SIZE || finding_rules[kind].class == CLASS_DMA || kind == KIND_icrc_absent ||
 		    kind == KIND_extra_imm || kind == KIND_extra_reth || kind == KIND_missing_imm || kind == KIND_missing_reth ||
 		    kind == KIND_refused_length)
-			signs_drop(s, kind);
+			symptoms_drop(s, kind);
 	}
 }
 
 /* Four bytes that stand in the ICRC's place are payload as well. */
-static void conclude_absent_size(struct chart *c)
+static void conclude_absent_size(struct stream_record *c)
 {
-	struct sign *size = signs_find(&c->signs, KIND_lint_payload_not_path_mtu);
+	struct symptom *size = symptoms_find(&c->symptoms, KIND_lint_payload_not_path_mtu);
 
-	if (!size || !signs_find(&c->signs, KIND_icrc_absent))
+	if (!size || !symptoms_find(&c->symptoms, KIND_icrc_absent))
 		return;
 	if (roce_is_path_mtu(c->lint.partial + WIRE_ICRC_LEN))
-		signs_drop(&c->signs, KIND_lint_payload_not_path_mtu);
+		symptoms_drop(&c->symptoms, KIND_lint_payload_not_path_mtu);
 	else
 		SAY(size->figures, "The four bytes that stand in the ICRC's place are payload as well: it is %u.",
 		    c->lint.partial + WIRE_ICRC_LEN);
 }
 
 /* The receiver's path MTU is known: it says better which size is right. */
-static void conclude_size(struct signs *s)
+static void conclude_size(struct symptoms *s)
 {
 	static const enum finding_kind sizes[] = { KIND_lint_payload_not_path_mtu, KIND_lint_payload_mixed,
 						   KIND_lint_payload_beyond_mtu };
-	const struct sign *refused = signs_find(s, KIND_refused_length);
+	const struct symptom *refused = symptoms_find(s, KIND_refused_length);
 
 	for (size_t i = 0; refused && !refused->cause_count && i < ROCE_ARRAY_SIZE(sizes); i++) {
-		signs_drop(s, sizes[i]);
-		refused = signs_find(s, KIND_refused_length);
+		symptoms_drop(s, sizes[i]);
+		refused = symptoms_find(s, KIND_refused_length);
 	}
 }
 
 /* Whether payload was taken for the DETH of this stream: it is no stream. */
-static bool lacks_deth(const struct chart *c)
+static bool lacks_deth(const struct stream_record *c)
 {
 	return c->deth && deth_is_missing(c->deth);
 }
 
-/* What follows from its source QPN is no sign. */
-static void drop_sequence(struct signs *s)
+/* What follows from its source QPN is no symptom. */
+static void drop_sequence(struct symptoms *s)
 {
 	for (size_t i = s->count; i-- > 0;) {
 		enum finding_class class = finding_rules[s->list[i].kind].class;
 
 		if (class == CLASS_COUNT || class == CLASS_PSN || class == CLASS_GRAMMAR || class == CLASS_LOSS)
-			signs_drop(s, s->list[i].kind);
+			symptoms_drop(s, s->list[i].kind);
 	}
 }
 
-static void conclude_chart(struct doctor *d, struct chart *c)
+static void conclude_record(struct doctor *d, struct stream_record *c)
 {
 	bool reliable = c->service == SERVICE_RC || c->service == SERVICE_XRC;
-	const struct sender *sender = index_find(&d->senders, c->key.src);
+	const struct doctor_sender *sender = index_find(&d->senders, c->key.src);
 
-	loss_conclude(&c->loss, &c->signs, reliable);
-	twice_conclude(&c->twice, &c->signs);
-	message_study_conclude(&c->message, &c->signs, all_bad(c));
-	lint_study_conclude(&c->lint, &c->signs);
+	loss_conclude(&c->loss, &c->symptoms, reliable);
+	twice_conclude(&c->twice, &c->symptoms);
+	message_study_conclude(&c->message, &c->symptoms, all_bad(c));
+	lint_study_conclude(&c->lint, &c->symptoms);
 	conclude_absent(c);
 	if (c->icrc)
-		c->wrong -= icrc_study_places(c->icrc, &c->signs, sender && sender->unappended);
-	drop_sizes(&c->signs);
-	psn_study_conclude(&c->psn, &c->signs, message_study_payload(&c->message));
-	receiver_conclude(&d->receiver, c->to_receiver, &c->signs);
+		c->wrong -= icrc_study_places(c->icrc, &c->symptoms, sender && sender->unappended);
+	drop_sizes(&c->symptoms);
+	psn_study_conclude(&c->psn, &c->symptoms, message_study_payload(&c->message));
+	receiver_conclude(&d->receiver, c->to_receiver, &c->symptoms);
 	ends_conclude(d, c);
 	if (!d->selection) { /* the first packet may be any, and the answers of it need not be there */
 		conclude_start(c);
@@ -265,16 +266,16 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	}
 	conclude_response(d, c);
 	if (c->trusted && c->wrong)
-		show_icrcs(c, &c->signs, KIND_corruption);
+		show_icrcs(c, &c->symptoms, KIND_corruption);
 	if (lacks_deth(c))
-		drop_sequence(&c->signs);
+		drop_sequence(&c->symptoms);
 	if (c->deaf) {
-		signs_drop(&c->signs, KIND_retransmission);
-		signs_drop(&c->signs, KIND_duplicate_unanswered);
+		symptoms_drop(&c->symptoms, KIND_retransmission);
+		symptoms_drop(&c->symptoms, KIND_duplicate_unanswered);
 	}
 	conclude_absent_size(c);
-	causes_explain(NULL, &c->signs, &c->key, false);
-	conclude_size(&c->signs);
+	causes_explain(NULL, &c->symptoms, &c->key, false);
+	conclude_size(&c->symptoms);
 }
 
 /* ---- all streams ---- */
@@ -297,13 +298,13 @@ struct finding *doctor_find(const struct findings *f, enum finding_kind kind)
 }
 
 /* A habit of some streams is another finding than the fault of others, and both than a consequence of another finding. */
-static struct finding *find_or_add(struct findings *f, const struct sign *sign, size_t below)
+static struct finding *find_or_add(struct findings *f, const struct symptom *symptom, size_t below)
 {
 	char wanted[FINDING_KIND];
 	struct finding *to;
 
-	finding_name(sign->kind, wanted);
-	to = find_named(f, wanted, sign->habit, below);
+	finding_name(symptom->kind, wanted);
+	to = find_named(f, wanted, symptom->habit, below);
 	if (to)
 		return to;
 	to = findings_add(f);
@@ -315,41 +316,41 @@ static struct finding *find_or_add(struct findings *f, const struct sign *sign, 
 }
 
 /* below: number of the finding of which it is a consequence; 0: none. */
-static struct finding *add_below(struct findings *f, const struct sign *sign, const struct roce_key *stream, size_t below)
+static struct finding *add_below(struct findings *f, const struct symptom *symptom, const struct roce_key *stream, size_t below)
 {
-	const struct finding_rule *rule = &finding_rules[sign->kind];
-	struct finding *to = find_or_add(f, sign, below);
+	const struct finding_rule *rule = &finding_rules[symptom->kind];
+	struct finding *to = find_or_add(f, symptom, below);
 
 	if (!to)
 		return NULL;
 	if (!to->streams) {
 		to->weight = rule->weight;
 		to->hint = rule->class == CLASS_HINT;
-		to->habit = sign->habit;
-		to->stream = sign->of ? *sign->of : *stream;
+		to->habit = symptom->habit;
+		to->stream = symptom->of ? *symptom->of : *stream;
 		to->asks = rule->asks;
 		SAY(to->fix, "%s", rule->fix);
-		SAY(to->text, "%s.%s%s", rule->words, *sign->figures ? " " : "", sign->figures);
+		SAY(to->text, "%s.%s%s", rule->words, *symptom->figures ? " " : "", symptom->figures);
 	}
 	to->streams++;
-	to->packets += sign->packets;
-	to->certain |= !to->hint && !to->habit && !below && !sign->doubted && to->packets >= FINDING_PACKETS;
-	for (size_t i = 0; i < sign->shown && to->evidence_count < FINDING_EVIDENCE; i++)
-		to->evidence[to->evidence_count++] = sign->evidence[i];
+	to->packets += symptom->packets;
+	to->certain |= !to->hint && !to->habit && !below && !symptom->doubted && to->packets >= FINDING_PACKETS;
+	for (size_t i = 0; i < symptom->shown && to->evidence_count < FINDING_EVIDENCE; i++)
+		to->evidence[to->evidence_count++] = symptom->evidence[i];
 	return to;
 }
 
-static bool add_sign(struct findings *f, const struct sign *sign, const struct roce_key *stream)
+static bool add_symptom(struct findings *f, const struct symptom *symptom, const struct roce_key *stream)
 {
-	return add_below(f, sign, stream, 0);
+	return add_below(f, symptom, stream, 0);
 }
 
-static bool add_signs(struct findings *f, const struct signs *s, const struct roce_key *stream)
+static bool add_symptoms(struct findings *f, const struct symptoms *s, const struct roce_key *stream)
 {
 	bool added = true;
 
 	for (size_t i = 0; i < s->count; i++)
-		added &= add_sign(f, &s->list[i], stream);
+		added &= add_symptom(f, &s->list[i], stream);
 	return added;
 }
 
@@ -361,15 +362,15 @@ static bool conclude_deths(const struct doctor *d, struct findings *f)
 	for (size_t i = 0; i < d->deths.count; i++) {
 		const struct deth_study *study = d->deths.entries[i];
 		struct roce_key key = { .kind = KEY_CONNECTED, .qpn = study->key.qpn };
-		struct signs signs = { 0 };
+		struct symptoms symptoms = { 0 };
 
 		if (!deth_is_missing(study))
 			continue;
 		memcpy(key.src, study->key.src, sizeof(key.src));
 		memcpy(key.dst, study->key.dst, sizeof(key.dst));
-		deth_conclude(study, &signs);
-		added &= !signs.failed && add_signs(f, &signs, &key);
-		signs_free(&signs);
+		deth_conclude(study, &symptoms);
+		added &= !symptoms.failed && add_symptoms(f, &symptoms, &key);
+		symptoms_free(&symptoms);
 	}
 	return added;
 }
@@ -381,24 +382,24 @@ static void say_loss(const struct doctor *d, const struct roce_totals *totals, s
 	bool periodic = true;
 	struct finding *to = doctor_find(f, KIND_loss);
 	char text[128], of[32] = "", again[128] = "";
-	const struct sign *sign;
+	const struct symptom *symptom;
 	const char *where = "";
 
 	if (!to)
 		return;
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct chart *c = chart_at(d, i);
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct stream_record *c = record_at(d, i);
 		const struct loss *l = &c->loss;
 
 		if (!c->psn.met)
 			continue;
 		streams++;
-		sign = signs_find(&c->signs, KIND_loss);
-		if (!sign || sign->cause_count)
+		symptom = symptoms_find(&c->symptoms, KIND_loss);
+		if (!symptom || symptom->cause_count)
 			continue;
 		losing++;
 		gaps += l->gaps;
-		lost += sign->packets;
+		lost += symptom->packets;
 		resent += l->resent;
 		if (l->largest > largest)
 			largest = l->largest;
@@ -436,8 +437,8 @@ static void say_twice(const struct doctor *d, const struct roce_totals *totals, 
 		return;
 	if (!d->selection && to->packets < totals->value[COUNTER_captured_twice])
 		to->packets = totals->value[COUNTER_captured_twice];
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct twice *t = &chart_at(d, i)->twice;
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct twice *t = &record_at(d, i)->twice;
 
 		if (t->copies && t->least < least)
 			least = t->least;
@@ -454,17 +455,18 @@ static void say_twice(const struct doctor *d, const struct roce_totals *totals, 
 
 static bool conclude_icrcs(struct doctor *d, struct findings *f)
 {
-	struct icrc_study **studies = calloc(d->charts.count + 1, sizeof(*studies));
+	struct icrc_study **studies = calloc(d->records.count + 1, sizeof(*studies));
 	size_t count = 0;
 	bool added;
 
 	if (!studies)
 		return false;
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct chart *c = chart_at(d, i);
-		const struct sender *sender = c->icrc && doctor_is_phantom(d, c) ? index_find(&d->senders, c->key.src) : NULL;
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct stream_record *c = record_at(d, i);
+		const struct doctor_sender *sender = c->icrc && doctor_is_phantom(d, c) ? index_find(&d->senders, c->key.src)
+			: NULL;
 
-		if (!c->icrc || signs_find(&c->signs, KIND_icrc_absent))
+		if (!c->icrc || symptoms_find(&c->symptoms, KIND_icrc_absent))
 			continue;
 		if (sender) /* damage has made a stream of a packet: its sender is that of all others */
 			icrc_study_good(c->icrc, sender->good);
@@ -480,21 +482,21 @@ static bool conclude_corruption(struct doctor *d, struct findings *f)
 {
 	bool added = true, trusted = false;
 
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct chart *c = chart_at(d, i);
-		const struct sign *sign = signs_find(&c->signs, KIND_corruption);
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct stream_record *c = record_at(d, i);
+		const struct symptom *symptom = symptoms_find(&c->symptoms, KIND_corruption);
 
 		trusted |= c->trusted;
-		added &= !sign || add_sign(f, sign, &c->key);
+		added &= !symptom || add_symptom(f, symptom, &c->key);
 	}
-	for (size_t i = 0; trusted && i < d->charts.count; i++) {
-		struct signs damaged = { 0 };
+	for (size_t i = 0; trusted && i < d->records.count; i++) {
+		struct symptoms damaged = { 0 };
 
-		if (!doctor_is_phantom(d, chart_at(d, i)))
+		if (!doctor_is_phantom(d, record_at(d, i)))
 			continue;
-		show_icrcs(chart_at(d, i), &damaged, KIND_corruption);
-		added &= add_signs(f, &damaged, &chart_at(d, i)->key);
-		signs_free(&damaged);
+		show_icrcs(record_at(d, i), &damaged, KIND_corruption);
+		added &= add_symptoms(f, &damaged, &record_at(d, i)->key);
+		symptoms_free(&damaged);
 	}
 	return added;
 }
@@ -600,48 +602,50 @@ static void name_cause(struct finding *to, const char *kind)
 		SAY(to->causes[to->cause_count++], "%s", kind);
 }
 
-/* Names the causes of a sign, which may be consequences themselves. */
-static void name_causes(const struct findings *f, struct finding *to, const struct sign *sign, const struct roce_key *stream)
+/* Names the causes of a symptom, which may be consequences themselves. */
+static void name_causes(const struct findings *f, struct finding *to, const struct symptom *symptom,
+			const struct roce_key *stream)
 {
-	for (size_t i = 0; i < sign->cause_count; i++) {
-		const struct finding *cause = find_cause(f, sign->causes[i], stream);
+	for (size_t i = 0; i < symptom->cause_count; i++) {
+		const struct finding *cause = find_cause(f, symptom->causes[i], stream);
 		char kind[FINDING_KIND];
 
-		if (sign->causes[i] < FINDING_KINDS)
-			finding_name(sign->causes[i], kind);
-		if (cause || sign->causes[i] < FINDING_KINDS)
+		if (symptom->causes[i] < FINDING_KINDS)
+			finding_name(symptom->causes[i], kind);
+		if (cause || symptom->causes[i] < FINDING_KINDS)
 			name_cause(to, cause ? cause->kind : kind);
 	}
 }
 
 /* Adds packets that no cause explains, though it explains others of their kind. The finding comes behind the cause. */
-static bool add_rest(struct findings *f, const struct sign *rest, const struct sign *sign, const struct roce_key *stream,
+static bool add_rest(struct findings *f, const struct symptom *rest, const struct symptom *symptom,
+		     const struct roce_key *stream,
 		     int weight)
 {
 	struct finding *to = add_below(f, rest, stream, 0);
 
 	if (!to)
 		return false;
-	name_causes(f, to, sign, stream);
+	name_causes(f, to, symptom, stream);
 	if (to->weight >= weight)
 		to->weight = weight - 1;
 	return true;
 }
 
-/* Removes it from the causes of a sign. false: it is none. */
-static bool remove_cause(struct sign *sign, int cause)
+/* Removes it from the causes of a symptom. false: it is none. */
+static bool remove_cause(struct symptom *symptom, int cause)
 {
-	for (size_t i = 0; i < sign->cause_count; i++) {
-		if (sign->causes[i] != cause)
+	for (size_t i = 0; i < symptom->cause_count; i++) {
+		if (symptom->causes[i] != cause)
 			continue;
-		sign->causes[i] = sign->causes[--sign->cause_count];
+		symptom->causes[i] = symptom->causes[--symptom->cause_count];
 		return true;
 	}
 	return false;
 }
 
 /* Of the packets that came again for the root the first one is shown. */
-static void show_share(struct sign *told, const struct sign *share)
+static void show_share(struct symptom *told, const struct symptom *share)
 {
 	if (told->evidence[0].frame == share->evidence[0].frame)
 		return;
@@ -653,7 +657,7 @@ static void show_share(struct sign *told, const struct sign *share)
  * Several causes, and it is known which packets came again for which of them: each cause but the root gets its share. What is left in
  * *told is the root's.
  */
-static bool add_shares(struct findings *f, struct sign *told, const struct roce_key *stream, const struct loss *l)
+static bool add_shares(struct findings *f, struct symptom *told, const struct roce_key *stream, const struct loss *l)
 {
 	static const struct {
 		enum finding_kind cause;
@@ -665,7 +669,7 @@ static bool add_shares(struct findings *f, struct sign *told, const struct roce_
 
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(reasons); i++) {
 		struct finding *cause, *to;
-		struct sign share;
+		struct symptom share;
 
 		if (!loss_share(l, reasons[i].why, &share))
 			continue;
@@ -687,27 +691,28 @@ static bool add_shares(struct findings *f, struct sign *told, const struct roce_
 	return true;
 }
 
-/* Tells a sign below its cause. c: its stream; NULL: one of --udp. */
-static bool add_consequence(struct findings *f, const struct sign *sign, const struct roce_key *stream, const struct chart *c)
+/* Tells a symptom below its cause. c: its stream; NULL: one of --udp. */
+static bool add_consequence(struct findings *f, const struct symptom *symptom, const struct roce_key *stream,
+			    const struct stream_record *c)
 {
-	struct finding *cause = find_cause(f, sign->root, stream), *to;
-	__u64 uncalled = c && sign->part ? c->loss.again_for[CALL_NONE].packets : 0;
-	bool part = c && sign->part;
-	struct sign told = *sign, rest;
+	struct finding *cause = find_cause(f, symptom->root, stream), *to;
+	__u64 uncalled = c && symptom->part ? c->loss.again_for[CALL_NONE].packets : 0;
+	bool part = c && symptom->part;
+	struct symptom told = *symptom, rest;
 
-	if (!cause || (part && uncalled >= sign->packets))
-		return add_sign(f, sign, stream);
+	if (!cause || (part && uncalled >= symptom->packets))
+		return add_symptom(f, symptom, stream);
 	if (part && loss_uncalled(&c->loss, &rest)) {
 		told.packets -= uncalled;
 		uncalled = 0;
-		if (!add_rest(f, &rest, sign, stream, cause->weight))
+		if (!add_rest(f, &rest, symptom, stream, cause->weight))
 			return false;
 	}
 	if (part && !add_shares(f, &told, stream, &c->loss))
 		return false;
 	if (!told.packets)
 		return true;
-	cause = find_cause(f, sign->root, stream);
+	cause = find_cause(f, symptom->root, stream);
 	/* these packets agree with the cause */
 	cause->certain |= part && cause->packets + told.packets - uncalled >= FINDING_PACKETS;
 	to = add_below(f, &told, stream, cause->number);
@@ -718,7 +723,7 @@ static bool add_consequence(struct findings *f, const struct sign *sign, const s
 }
 
 /* What is sound only if all packets were seen, and what it would explain. */
-static bool is_unsound(const struct doctor *d, const struct sign *s)
+static bool is_unsound(const struct doctor *d, const struct symptom *s)
 {
 	int kind = s->cause_count ? s->root : (int)s->kind;
 
@@ -726,52 +731,52 @@ static bool is_unsound(const struct doctor *d, const struct sign *s)
 				kind == KIND_no_response);
 }
 
-/* Adds the signs of a stream that are explained, or those that are not. */
-static bool add_some(const struct doctor *d, struct findings *f, const struct signs *s, const struct roce_key *stream,
-		     const struct chart *c, bool explained)
+/* Adds the symptoms of a stream that are explained, or those that are not. */
+static bool add_some(const struct doctor *d, struct findings *f, const struct symptoms *s, const struct roce_key *stream,
+		     const struct stream_record *c, bool explained)
 {
 	bool added = !s->failed;
 
 	for (size_t i = 0; i < s->count; i++) {
-		const struct sign *sign = &s->list[i];
+		const struct symptom *symptom = &s->list[i];
 
 		/* damage is there already */
-		if (sign->kind == KIND_corruption || is_unsound(d, sign) || explained != (sign->cause_count > 0))
+		if (symptom->kind == KIND_corruption || is_unsound(d, symptom) || explained != (symptom->cause_count > 0))
 			continue;
-		added &= explained ? add_consequence(f, sign, stream, c) : add_sign(f, sign, stream);
+		added &= explained ? add_consequence(f, symptom, stream, c) : add_symptom(f, symptom, stream);
 	}
 	return added;
 }
 
-/* Looks for the causes of all signs, and adds findings, and below them their consequences. */
-static bool add_charts(struct doctor *d, struct findings *f, struct causes *elsewhere)
+/* Looks for the causes of all symptoms, and adds findings, and below them their consequences. */
+static bool add_records(struct doctor *d, struct findings *f, struct causes *elsewhere)
 {
 	bool added = true;
 
-	for (size_t i = 0; i < d->charts.count; i++) {
-		struct chart *c = chart_at(d, i);
-		const struct sign *silence;
+	for (size_t i = 0; i < d->records.count; i++) {
+		struct stream_record *c = record_at(d, i);
+		const struct symptom *silence;
 
 		if (doctor_is_phantom(d, c))
 			continue;
-		causes_explain(elsewhere, &c->signs, &c->key,
+		causes_explain(elsewhere, &c->symptoms, &c->key,
 			       c->icrc && icrc_study_is_explained(c->icrc) && find_mistake(f, c->key.src));
-		silence = signs_find(&c->signs, KIND_no_response);
+		silence = symptoms_find(&c->symptoms, KIND_no_response);
 		if (c->start == NO_PSN && silence && !silence->cause_count && !d->selection)
-			signs_add(&c->signs, KIND_hint_first_psn, c->psn.first_frame);
-		added &= add_some(d, f, &c->signs, &c->key, c, false);
+			symptoms_add(&c->symptoms, KIND_hint_first_psn, c->psn.first_frame);
+		added &= add_some(d, f, &c->symptoms, &c->key, c, false);
 	}
-	for (size_t i = 0; i < d->charts.count; i++)
-		if (!doctor_is_phantom(d, chart_at(d, i)))
-			added &= add_some(d, f, &chart_at(d, i)->signs, &chart_at(d, i)->key, chart_at(d, i), true);
+	for (size_t i = 0; i < d->records.count; i++)
+		if (!doctor_is_phantom(d, record_at(d, i)))
+			added &= add_some(d, f, &record_at(d, i)->symptoms, &record_at(d, i)->key, record_at(d, i), true);
 	return added;
 }
 
 static void note_causes(const struct doctor *d, struct causes *c)
 {
-	for (size_t i = 0; i < d->charts.count; i++)
-		for (size_t k = 0; k < chart_at(d, i)->signs.count; k++)
-			causes_note(c, &chart_at(d, i)->signs.list[k], &chart_at(d, i)->key);
+	for (size_t i = 0; i < d->records.count; i++)
+		for (size_t k = 0; k < record_at(d, i)->symptoms.count; k++)
+			causes_note(c, &record_at(d, i)->symptoms.list[k], &record_at(d, i)->key);
 	for (size_t i = 0; i < d->loose.count; i++)
 		causes_note(c, &d->loose.list[i], &d->loose_key[d->loose.list[i].kind]);
 }
@@ -797,15 +802,15 @@ static bool add_machine(const struct doctor *d, struct findings *f)
 struct doctor_checked doctor_checked(const struct doctor *d)
 {
 	struct doctor_checked checked = {
-		.packets = d->packets, .answers = d->answers, .receiver = d->receiver.told, .received = d->receiver.packets,
+		.packets = d->packets, .answers = d->answers, .receiver = d->receiver.endpoint, .received = d->receiver.packets,
 	};
 
 	checked.datagrams = d->flows.datagrams;
 	checked.flows = d->flows.list.count;
 	if (!d->packets && !d->flows.datagrams)
 		other_frames_say(&d->others, checked.instead);
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct chart *c = chart_at(d, i);
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct stream_record *c = record_at(d, i);
 
 		checked.streams += !lacks_deth(c);
 		checked.icrcs += c->good + c->bad;
@@ -819,7 +824,7 @@ struct doctor_checked doctor_checked(const struct doctor *d)
 	return checked;
 }
 
-static bool conclude_flows(struct doctor *d, struct findings *f, struct signs *hints)
+static bool conclude_flows(struct doctor *d, struct findings *f, struct symptoms *hints)
 {
 	char instead[OTHER_FRAMES_TEXT];
 	bool added = true;
@@ -829,45 +834,45 @@ static bool conclude_flows(struct doctor *d, struct findings *f, struct signs *h
 	for (size_t i = 0; i < ROCE_UDP_PORTS; i++) {
 		const struct flow_port *p = &d->flows.port[i];
 
-		added &= !p->any.signs.failed && add_signs(f, &p->any.signs, &p->any.key) &&
-			 add_signs(f, &p->swapped.signs, &p->swapped.key);
+		added &= !p->any.symptoms.failed && add_symptoms(f, &p->any.symptoms, &p->any.key) &&
+			 add_symptoms(f, &p->swapped.symptoms, &p->swapped.key);
 	}
 	for (size_t i = 0; i < d->flows.list.count; i++) {
 		struct flow *w = d->flows.list.entries[i];
 
-		causes_explain(NULL, &w->signs, &w->key, false);
-		added &= add_some(d, f, &w->signs, &w->key, NULL, false);
+		causes_explain(NULL, &w->symptoms, &w->key, false);
+		added &= add_some(d, f, &w->symptoms, &w->key, NULL, false);
 	}
 	for (size_t i = 0; i < d->flows.list.count; i++) {
 		const struct flow *w = d->flows.list.entries[i];
 
-		added &= add_some(d, f, &w->signs, &w->key, NULL, true);
+		added &= add_some(d, f, &w->symptoms, &w->key, NULL, true);
 	}
 	return added;
 }
 
 /* A mirror cut the frames. Where all of them lack nothing but ICRC and pad, their sender does not send these. */
-static void drop_cut(struct signs *s, bool others)
+static void drop_cut(struct symptoms *s, bool others)
 {
-	signs_drop(s, KIND_malformed_ip_length);
+	symptoms_drop(s, KIND_malformed_ip_length);
 	if (!others)
 		return;
-	signs_drop(s, KIND_icrc_not_appended);
-	signs_drop(s, KIND_pad_missing);
+	symptoms_drop(s, KIND_icrc_not_appended);
+	symptoms_drop(s, KIND_pad_missing);
 }
 
 /* Of frames that end anywhere, some end where ICRC or pad would begin. */
-static void outvote(struct signs *s, enum finding_kind kind)
+static void outvote(struct symptoms *s, enum finding_kind kind)
 {
-	struct sign *anywhere = signs_find(s, KIND_malformed_ip_length), *sign = signs_find(s, kind);
+	struct symptom *anywhere = symptoms_find(s, KIND_malformed_ip_length), *symptom = symptoms_find(s, kind);
 
-	if (!anywhere || !sign || anywhere->packets < sign->packets)
+	if (!anywhere || !symptom || anywhere->packets < symptom->packets)
 		return;
-	anywhere->packets += sign->packets;
-	signs_drop(s, kind);
+	anywhere->packets += symptom->packets;
+	symptoms_drop(s, kind);
 }
 
-static bool is_rocev1(const struct chart *c)
+static bool is_rocev1(const struct stream_record *c)
 {
 	return c->before.packet.rocev1;
 }
@@ -878,36 +883,37 @@ static bool is_rocev1(const struct chart *c)
  */
 static void conclude_short(struct doctor *d, const struct roce_totals *totals)
 {
-	bool cut = snapshot_short_is_cut(totals), others = signs_find(&d->loose, KIND_malformed_ip_length);
+	bool cut = snapshot_short_is_cut(totals), others = symptoms_find(&d->loose, KIND_malformed_ip_length);
 
-	for (size_t i = 0; i < d->charts.count; i++)
-		others |= !is_rocev1(chart_at(d, i)) && signs_find(&chart_at(d, i)->early, KIND_malformed_ip_length);
+	for (size_t i = 0; i < d->records.count; i++)
+		others |= !is_rocev1(record_at(d, i)) && symptoms_find(&record_at(d, i)->early, KIND_malformed_ip_length);
 	if (cut)
 		drop_cut(&d->loose, others);
-	for (size_t i = 0; i < d->charts.count; i++) {
-		struct chart *c = chart_at(d, i);
-		bool odd = signs_find(&c->early, KIND_malformed_ip_length);
+	for (size_t i = 0; i < d->records.count; i++) {
+		struct stream_record *c = record_at(d, i);
+		bool odd = symptoms_find(&c->early, KIND_malformed_ip_length);
 
 		if (cut || (odd && is_rocev1(c))) {
 			drop_cut(&c->early, others || odd);
 		} else if (c->short_packets) {
 			d->packets -= c->short_packets;
-			signs_drop(&c->signs, KIND_hint_truncated);
+			symptoms_drop(&c->symptoms, KIND_hint_truncated);
 			outvote(&c->early, KIND_icrc_not_appended);
 			outvote(&c->early, KIND_pad_missing);
 		}
-		signs_merge(&c->signs, &c->early);
+		symptoms_merge(&c->symptoms, &c->early);
 	}
 }
 
 /* Notes which senders have packets without an ICRC. */
 static void note_unappended(struct doctor *d)
 {
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct chart *c = chart_at(d, i);
-		struct sender *sender = index_find(&d->senders, c->key.src);
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct stream_record *c = record_at(d, i);
+		struct doctor_sender *sender = index_find(&d->senders, c->key.src);
 
-		if (sender && (signs_find(&c->signs, KIND_icrc_not_appended) || (c->icrc && icrc_study_is_unappended(c->icrc))))
+		if (sender && (symptoms_find(&c->symptoms, KIND_icrc_not_appended) || (c->icrc
+										       && icrc_study_is_unappended(c->icrc))))
 			sender->unappended = true;
 	}
 }
@@ -915,9 +921,9 @@ static void note_unappended(struct doctor *d)
 /* A damaged packet, which seems to be of another stream, has the right ICRC of the one that is sent again for it. */
 static void leave_out_phantoms(struct doctor *d)
 {
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct chart *c = chart_at(d, i);
-		struct sender *sender = c->icrc && doctor_is_phantom(d, c) ? index_find(&d->senders, c->key.src) : NULL;
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct stream_record *c = record_at(d, i);
+		struct doctor_sender *sender = c->icrc && doctor_is_phantom(d, c) ? index_find(&d->senders, c->key.src) : NULL;
 
 		if (sender)
 			icrc_others_leave_out(&sender->others, c->icrc);
@@ -925,55 +931,57 @@ static void leave_out_phantoms(struct doctor *d)
 }
 
 /* A hint of frames that a counter counts. */
-static void hint_counted(const struct roce_totals *totals, enum roce_counter counter, struct signs *hints, enum finding_kind kind)
+static void hint_counted(const struct roce_totals *totals, enum roce_counter counter, struct symptoms *hints,
+			 enum finding_kind kind)
 {
 	__u64 frames = totals->value[counter];
-	struct sign *sign = frames ? signs_get(hints, kind) : NULL;
+	struct symptom *symptom = frames ? symptoms_get(hints, kind) : NULL;
 
-	if (sign)
-		sign->packets = frames;
+	if (symptom)
+		symptom->packets = frames;
 }
 
 /* Whether other packets tell better why these frames are malformed: damage of a few, or READ responses without an AETH. */
-static bool is_told_better(const struct doctor *d, const struct findings *f, const struct sign *sign)
+static bool is_told_better(const struct doctor *d, const struct findings *f, const struct symptom *symptom)
 {
 	bool aeth = false;
 
-	if (sign->kind == KIND_icrc_absent)
-		return (sign->packets < FINDING_PACKETS && sign->packets == d->damaged_opcodes) || is_coincidence(f, sign->packets);
-	for (size_t i = 0; i < d->charts.count; i++)
-		aeth |= !!signs_find(&chart_at(d, i)->signs, KIND_read_response_aeth);
-	return aeth && sign->kind == KIND_malformed_short && sign->packets == d->short_responses;
+	if (symptom->kind == KIND_icrc_absent)
+		return (symptom->packets < FINDING_PACKETS && symptom->packets == d->damaged_opcodes)
+			|| is_coincidence(f, symptom->packets);
+	for (size_t i = 0; i < d->records.count; i++)
+		aeth |= !!symptoms_find(&record_at(d, i)->symptoms, KIND_read_response_aeth);
+	return aeth && symptom->kind == KIND_malformed_short && symptom->packets == d->short_responses;
 }
 
 bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct findings *f)
 {
 	static const struct roce_key nobody;
 	bool added = !d->loose.failed;
-	struct signs hints = { 0 };
+	struct symptoms hints = { 0 };
 	struct causes elsewhere;
 
 	conclude_short(d, totals);
 	note_unappended(d);
 	near_study_conclude(&d->near, &d->loose);
-	for (size_t i = 0; i < d->charts.count; i++) {
-		d->large |= chart_at(d, i)->trusted || chart_at(d, i)->packets >= PHANTOM;
-		doctor_settle(d, chart_at(d, i));
+	for (size_t i = 0; i < d->records.count; i++) {
+		d->large |= record_at(d, i)->trusted || record_at(d, i)->packets >= PHANTOM;
+		doctor_settle(d, record_at(d, i));
 	}
 	silence_conclude(d);
 	ends_conclude_reads(d);
 	neighbours_conclude(d);
 	hosts_conclude(d);
 	leave_out_phantoms(d);
-	for (size_t i = 0; i < d->charts.count; i++) {
-		struct chart *c = chart_at(d, i);
-		const struct sender *sender = c->icrc ? index_find(&d->senders, c->key.src) : NULL;
+	for (size_t i = 0; i < d->records.count; i++) {
+		struct stream_record *c = record_at(d, i);
+		const struct doctor_sender *sender = c->icrc ? index_find(&d->senders, c->key.src) : NULL;
 
 		if (doctor_is_phantom(d, c))
 			continue;
 		if (sender)
-			c->wrong -= icrc_others_conclude(&sender->others, c->icrc, &c->signs);
-		conclude_chart(d, c);
+			c->wrong -= icrc_another_conclude(&sender->others, c->icrc, &c->symptoms);
+		conclude_record(d, c);
 	}
 	added &= conclude_deths(d, f);
 	added &= conclude_icrcs(d, f) && conclude_corruption(d, f);
@@ -981,23 +989,23 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	causes_init(&elsewhere);
 	note_causes(d, &elsewhere);
 	for (size_t i = 0; i < d->loose.count; i++) {
-		const struct sign *sign = &d->loose.list[i];
+		const struct symptom *symptom = &d->loose.list[i];
 
-		if (!is_told_better(d, f, sign))
-			added &= add_sign(f, sign, &d->loose_key[sign->kind]);
+		if (!is_told_better(d, f, symptom))
+			added &= add_symptom(f, symptom, &d->loose_key[symptom->kind]);
 	}
-	added &= add_charts(d, f, &elsewhere);
+	added &= add_records(d, f, &elsewhere);
 	causes_free(&elsewhere);
 	added &= conclude_flows(d, f, &hints);
 	if (d->left_out || d->flows.left_out)
-		signs_add(&hints, KIND_hint_streams, 0);
+		symptoms_add(&hints, KIND_hint_streams, 0);
 	if (d->selection)
-		signs_add(&hints, KIND_hint_selection, 0);
+		symptoms_add(&hints, KIND_hint_selection, 0);
 	expect_conclude(d, &hints);
 	hint_counted(totals, COUNTER_headless_frames, &hints, KIND_hint_headless);
 	hint_counted(totals, COUNTER_tunnelled_frames, &hints, KIND_hint_tunnel);
-	added &= add_signs(f, &hints, &nobody);
-	signs_free(&hints);
+	added &= add_symptoms(f, &hints, &nobody);
+	symptoms_free(&hints);
 	added &= add_machine(d, f);
 	say_loss(d, totals, f);
 	behind_say(d, f);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "roce/packet/cm.h"
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 
-#define CHARTS 32768 /* most streams remembered */
+#define RECORDS 32768 /* most streams remembered */
 #define SENDERS 4096 /* most source addresses remembered */
 #define PATHS 16384  /* most directions remembered */
 #define DETH_STUDIES 4096 /* most QPs to which UD packets go */
@@ -17,37 +17,38 @@ struct doctor *doctor_new(void)
 
 	if (!d)
 		return NULL;
-	d->charts = (struct index){ .max = CHARTS, .key_size = sizeof(struct roce_key), .entry_size = sizeof(struct chart) };
-	d->senders = (struct index){ .max = SENDERS, .key_size = 16, .entry_size = sizeof(struct sender) };
+	d->records = (struct index){ .max = RECORDS, .key_size = sizeof(struct roce_key),
+				    .entry_size = sizeof(struct stream_record) };
+	d->senders = (struct index){ .max = SENDERS, .key_size = 16, .entry_size = sizeof(struct doctor_sender) };
 	flows_init(&d->flows);
 	d->paths = (struct index){ .max = PATHS, .key_size = 32, .entry_size = sizeof(struct path) };
 	d->deths = (struct index){ .max = DETH_STUDIES, .key_size = sizeof(struct deth_key), .entry_size = sizeof(struct deth_study) };
 	return d;
 }
 
-static struct chart *chart_at(const struct doctor *d, size_t i)
+static struct stream_record *record_at(const struct doctor *d, size_t i)
 {
-	return d->charts.entries[i];
+	return d->records.entries[i];
 }
 
 void doctor_free(struct doctor *d)
 {
 	if (!d)
 		return;
-	for (size_t i = 0; i < d->charts.count; i++) {
-		icrc_study_free(chart_at(d, i)->icrc);
-		free(chart_at(d, i)->reads);
-		free(chart_at(d, i)->to_receiver);
-		signs_free(&chart_at(d, i)->signs);
-		signs_free(&chart_at(d, i)->early);
+	for (size_t i = 0; i < d->records.count; i++) {
+		icrc_study_free(record_at(d, i)->icrc);
+		free(record_at(d, i)->reads);
+		free(record_at(d, i)->to_receiver);
+		symptoms_free(&record_at(d, i)->symptoms);
+		symptoms_free(&record_at(d, i)->early);
 	}
-	index_free(&d->charts);
+	index_free(&d->records);
 	index_free(&d->senders);
 	index_free(&d->paths);
 	index_free(&d->deths);
 	pairs_free(&d->pairs);
 	neighbours_free(&d->neighbours);
-	signs_free(&d->loose);
+	symptoms_free(&d->loose);
 	findings_free(&d->machine);
 	flows_free(&d->flows);
 	free(d);
@@ -62,9 +63,9 @@ bool doctor_expect(struct doctor *d, const struct expected *e)
 	return true;
 }
 
-void doctor_receiver(struct doctor *d, const struct told *told)
+void doctor_receiver(struct doctor *d, const struct endpoint *endpoint)
 {
-	d->receiver.told = told;
+	d->receiver.endpoint = endpoint;
 }
 
 void doctor_udp(struct doctor *d, const struct roce_ports *ports)
@@ -96,7 +97,7 @@ void doctor_selection(struct doctor *d)
 /* ---- the sequence of a stream ---- */
 
 /* Several streams that lose at the same time share a cause outside their QPs. */
-static void take_loss(struct doctor *d, struct chart *c, __u64 frame)
+static void take_loss(struct doctor *d, struct stream_record *c, __u64 frame)
 {
 	if (!d->burst || frame - d->burst_frame > burst_frames(d)) {
 		d->burst++;
@@ -109,33 +110,33 @@ static void take_loss(struct doctor *d, struct chart *c, __u64 frame)
 		return;
 	c->burst = d->burst;
 	d->burst_streams++;
-	if (d->burst_streams >= 3 && 2 * d->burst_streams >= d->charts.count) {
+	if (d->burst_streams >= 3 && 2 * d->burst_streams >= d->records.count) {
 		d->gaps_together += d->burst_gaps;
 		d->burst_gaps = 0;
 	}
 }
 
-static void settle(struct doctor *d, struct chart *c, const struct step *next)
+static void settle(struct doctor *d, struct stream_record *c, const struct doctor_step *next)
 {
-	const struct step *p = &c->waiting;
+	const struct doctor_step *p = &c->waiting;
 	enum psn_how how;
 
 	if (!c->waits)
 		return;
 	c->waits = false;
-	how = psn_study_take(&c->psn, &c->signs, p, next);
-	if (loss_take(&c->loss, &c->signs, p, how) && !p->apart)
+	how = psn_study_take(&c->psn, &c->symptoms, p, next);
+	if (loss_take(&c->loss, &c->symptoms, p, how) && !p->apart)
 		take_loss(d, c, p->frame);
-	message_study_take(&c->message, &c->loss, &c->signs, p, how);
+	message_study_take(&c->message, &c->loss, &c->symptoms, p, how);
 }
 
-void doctor_settle(struct doctor *d, struct chart *c)
+void doctor_settle(struct doctor *d, struct stream_record *c)
 {
 	settle(d, c, NULL);
 }
 
 /* Another sequence of PSNs begins: the answers to the one before tell nothing of it. */
-static void forget_answers(struct chart *c)
+static void forget_answers(struct stream_record *c)
 {
 	c->acks = false;
 	exchange_anew(&c->exchange);
@@ -148,7 +149,7 @@ static void forget_answers(struct chart *c)
 }
 
 /* Forgets the sequence: a new connection begins, or the stream has its first good ICRC. */
-static void begin_anew(struct chart *c)
+static void begin_anew(struct stream_record *c)
 {
 	c->waits = false;
 	c->psn.met = c->psn.begun = false;
@@ -160,13 +161,13 @@ static void begin_anew(struct chart *c)
 }
 
 /* Drops what was seen before the first good ICRC: those packets may belong to another stream. */
-static void trust(struct chart *c)
+static void trust(struct stream_record *c)
 {
 	c->trusted = true;
 	c->bad_before = c->bad;
 	if (!c->bad)
 		return;
-	signs_free(&c->signs);
+	symptoms_free(&c->symptoms);
 	c->psn = (struct psn_study){ 0 };
 	c->message = (struct message_study){ 0 };
 	c->loss = (struct loss){ 0 };
@@ -181,7 +182,7 @@ static void trust(struct chart *c)
 }
 
 /* Looks up the first PSNs of this connection and of its opposite direction. */
-static void look_up_start(const struct doctor *d, struct chart *c, const struct roce_packet *p)
+static void look_up_start(const struct doctor *d, struct stream_record *c, const struct roce_packet *p)
 {
 	struct roce_pair_key key;
 	const struct roce_pair *pair;
@@ -204,7 +205,7 @@ static void look_up_start(const struct doctor *d, struct chart *c, const struct 
 /* Hash of the packet after the BTH and an AETH, without the ICRC, and of its opcode: what stays the same if it is sent again. */
 static __u32 content(const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__u32 from = p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN) + sizeof(struct wire_bth);
 	__u32 aeth = p->op & OP_AETH ? sizeof(struct wire_aeth) : 0; /* the MSN may have gone on */
 	__u32 end = p->icrc_offset < taken->frame->captured ? p->icrc_offset : taken->frame->captured;
@@ -214,7 +215,7 @@ static __u32 content(const struct doctor_packet *taken)
 }
 
 /* That of most packets, so that a stray packet of another one changes nothing (Boyer and Moore's majority vote, 1981). */
-static void take_service(struct chart *c, __u8 service)
+static void take_service(struct stream_record *c, __u8 service)
 {
 	if (!c->votes)
 		c->service = service;
@@ -222,9 +223,9 @@ static void take_service(struct chart *c, __u8 service)
 }
 
 /* READs and atomics are answered without AckReq. */
-static void take_ackreq(struct chart *c, const struct doctor_packet *taken)
+static void take_ackreq(struct stream_record *c, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 
 	c->ackreqs += request_asks(p);
 	if (c->ackreqs || !(p->op & OP_LAST))
@@ -234,11 +235,11 @@ static void take_ackreq(struct chart *c, const struct doctor_packet *taken)
 }
 
 /* When this packet came, behind the one before. */
-static void take_time(struct chart *c, const struct doctor_packet *taken)
+static void take_time(struct stream_record *c, const struct doctor_packet *taken)
 {
 	__u64 now = taken->stream->last_seen;
 
-	if (taken->look->packet.op & OP_FIRST)
+	if (taken->parsed->packet.op & OP_FIRST)
 		c->pause = 0;
 	else if (now - c->seen > c->pause)
 		c->pause = now - c->seen;
@@ -246,10 +247,10 @@ static void take_time(struct chart *c, const struct doctor_packet *taken)
 }
 
 /* A request that its responder answers. */
-static void take_request(struct chart *c, struct step *step, const struct doctor_packet *taken)
+static void take_request(struct stream_record *c, struct doctor_step *step, const struct doctor_packet *taken)
 {
 	const struct exchange_nak *nak = &c->exchange.nak;
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__u64 seen = taken->stream->last_seen;
 
 	if (step->event.kinds & ROCE_EVENT(psn_resync))
@@ -262,19 +263,19 @@ static void take_request(struct chart *c, struct step *step, const struct doctor
 	reads_before_gap(c->reads, step);
 	exchange_request(&c->exchange, &c->responder, step, taken->time);
 	silence_ask(&c->silence, &c->responder, p, taken->number, seen);
-	responder_study_request(&c->responder, &c->signs, step, taken->stream->psn.next & PSN_MASK, seen);
+	responder_study_request(&c->responder, &c->symptoms, step, taken->stream->psn.next & PSN_MASK, seen);
 	duplicates_request(&c->duplicates, taken);
 	goback_request(&c->goback, taken);
 	reads_request(&c->reads, taken);
 }
 
-static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *taken, __u32 hash)
+static void take_step(struct doctor *d, struct stream_record *c, const struct doctor_packet *taken, __u32 hash)
 {
-	const struct roce_packet *p = &taken->look->packet;
-	struct step step = {
+	const struct roce_packet *p = &taken->parsed->packet;
+	struct doctor_step step = {
 		.frame = taken->number, .event = *taken->event, .psn = p->number, .op = p->op, .content = hash,
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
-		.va = p->va, .service = p->service, .damaged = c->trusted && taken->look->icrc == ICRC_BAD,
+		.va = p->va, .service = p->service, .damaged = c->trusted && taken->parsed->icrc == ICRC_BAD,
 		.identification = p->ip_id, .apart = taken->apart, .asks = request_asks(p),
 		.span = p->op & OP_READ_REQUEST ? p->dma_length / (taken->stream->path_mtu ?: 256) + 1 : 1,
 		/* responses come again because requests do */
@@ -310,12 +311,12 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 /* ---- packets ---- */
 
 /* Returns whether the ICRC is wrong, and not only in another place. */
-static bool take_icrc(struct chart *c, struct sender *s, const struct doctor_packet *taken)
+static bool take_icrc(struct stream_record *c, struct doctor_sender *s, const struct doctor_packet *taken)
 {
 	static const struct icrc_before none;
-	struct icrc_case bad = { taken->number, taken->frame, &taken->look->packet, &c->before, s ? &s->before : &none };
+	struct icrc_case bad = { taken->number, taken->frame, &taken->parsed->packet, &c->before, s ? &s->before : &none };
 
-	if (taken->look->icrc == ICRC_GOOD) {
+	if (taken->parsed->icrc == ICRC_GOOD) {
 		c->good++;
 		if (s)
 			s->good++;
@@ -334,8 +335,8 @@ static bool take_icrc(struct chart *c, struct sender *s, const struct doctor_pac
 		return false;
 	if (c->wrong < FINDING_EVIDENCE) {
 		c->bad_shown[c->wrong].frame = taken->number;
-		c->bad_shown[c->wrong].expected = observer_icrc(&taken->look->packet, taken->frame->bytes);
-		c->bad_shown[c->wrong].found = taken->look->packet.icrc;
+		c->bad_shown[c->wrong].expected = observer_icrc(&taken->parsed->packet, taken->frame->bytes);
+		c->bad_shown[c->wrong].found = taken->parsed->packet.icrc;
 	}
 	c->wrong++;
 	return true;
@@ -343,29 +344,30 @@ static bool take_icrc(struct chart *c, struct sender *s, const struct doctor_pac
 
 static __u32 payload_hash(const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__u32 from = p->icrc_offset - p->pad - p->payload_bytes;
 
 	return crc32_gzip_refl(0, taken->frame->bytes + from, p->payload_bytes);
 }
 
 /* right: its right ICRC; NULL: it was not checked. wrong: it has another one. */
-static void take_order(struct sender *s, const struct chart *c, const struct doctor_packet *taken, const __u32 *right, bool wrong)
+static void take_order(struct doctor_sender *s, const struct stream_record *c, const struct doctor_packet *taken,
+		       const __u32 *right, bool wrong)
 {
-	struct icrc_other_packet packet = {
+	struct icrc_another_packet packet = {
 		.number = taken->number, .stream = &c->key, .in_stream = c->good + c->bad,
-		.found = taken->look->packet.icrc, .psn = taken->look->packet.number,
+		.found = taken->parsed->packet.icrc, .psn = taken->parsed->packet.number,
 		.study = wrong ? c->icrc : NULL,
 	};
 
 	if (!right) {
-		icrc_others_pass(&s->others);
+		icrc_another_pass(&s->others);
 		return;
 	}
 	packet.right = *right;
 	if (wrong || s->others.wrong)
 		packet.payload = payload_hash(taken);
-	icrc_others_take(&s->others, &packet);
+	icrc_another_take(&s->others, &packet);
 }
 
 static void remember(struct icrc_before *b, const struct observer_frame *frame, const struct roce_packet *p, const __u32 *right)
@@ -380,18 +382,18 @@ static void remember(struct icrc_before *b, const struct observer_frame *frame, 
 
 void doctor_remember(struct doctor *d, const struct observer_frame *frame, const struct roce_packet *p)
 {
-	struct sender *sender = index_get(&d->senders, p->src);
+	struct doctor_sender *sender = index_get(&d->senders, p->src);
 	struct roce_key key;
-	struct chart *c;
+	struct stream_record *c;
 
 	roce_stream_key(p, &key);
-	c = index_find(&d->charts, &key);
+	c = index_find(&d->records, &key);
 	if (c)
 		remember(&c->before, frame, p, NULL);
 	if (!sender)
 		return;
 	remember(&sender->before, frame, p, NULL);
-	icrc_others_pass(&sender->others);
+	icrc_another_pass(&sender->others);
 }
 
 static __u32 ip_bytes(const struct roce_packet *p)
@@ -400,7 +402,7 @@ static __u32 ip_bytes(const struct roce_packet *p)
 }
 
 /* The latest request that is answered, and whether several QPs send such. */
-static void take_requests(struct path *path, struct chart *c, const struct roce_packet *p)
+static void take_requests(struct path *path, struct stream_record *c, const struct roce_packet *p)
 {
 	if (p->op & OP_RESPONSE || p->service == SERVICE_UC || p->service == SERVICE_UD)
 		return;
@@ -438,9 +440,9 @@ static struct path *take_path(struct doctor *d, const struct roce_packet *p)
 }
 
 /* A connected stream of requests. */
-static void list_requests(struct path *path, struct chart *c, const struct doctor_packet *taken)
+static void list_requests(struct path *path, struct stream_record *c, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__u32 label = !p->rocev1 && p->ip_version == 6 ? roce_be32(taken->frame->bytes + p->l3_offset) & 0xfffff : 0;
 
 	if (!c->listed) {
@@ -454,7 +456,7 @@ static void list_requests(struct path *path, struct chart *c, const struct docto
 }
 
 /* A RoCE packet of this direction. */
-static void take_version(struct path *path, struct chart *c, const struct roce_packet *p)
+static void take_version(struct path *path, struct stream_record *c, const struct roce_packet *p)
 {
 	if (!path->any) {
 		memcpy(path->src_mac, p->src_mac, sizeof(path->src_mac));
@@ -464,12 +466,12 @@ static void take_version(struct path *path, struct chart *c, const struct roce_p
 	path->versions[p->rocev1]++;
 }
 
-static void take_class(struct chart *c, const struct doctor_packet *taken)
+static void take_class(struct stream_record *c, const struct doctor_packet *taken)
 {
 	const struct roce_stream *s = taken->stream;
 	const struct roce_last *l = &s->last;
 	bool changed = s->class_changes > c->class_changes;
-	struct evidence *e = changed ? signs_add(&c->signs, KIND_traffic_class, taken->number) : NULL;
+	struct evidence *e = changed ? symptoms_add(&c->symptoms, KIND_traffic_class, taken->number) : NULL;
 
 	c->class_changes = s->class_changes;
 	if (!e)
@@ -479,9 +481,9 @@ static void take_class(struct chart *c, const struct doctor_packet *taken)
 }
 
 /* Management datagrams have one Q_Key, and several programs may send them. */
-static void take_deth(struct doctor *d, struct chart *c, const struct doctor_packet *taken)
+static void take_deth(struct doctor *d, struct stream_record *c, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	struct deth_key key = { .qpn = p->dqpn };
 	struct deth_study *study;
 
@@ -496,26 +498,26 @@ static void take_deth(struct doctor *d, struct chart *c, const struct doctor_pac
 }
 
 /* Packets that were taken for ones sent again were copies: the latest one still waits. */
-static void take_back(struct chart *c, __u64 packets)
+static void take_back(struct stream_record *c, __u64 packets)
 {
 	for (; packets; packets--) {
 		bool waits = c->waits && c->waiting.event.kinds & ROCE_EVENT(psn_duplicate);
 
-		signs_add(&c->signs, KIND_captured_twice, waits ? c->waiting.frame : 0);
+		symptoms_add(&c->symptoms, KIND_captured_twice, waits ? c->waiting.frame : 0);
 		if (waits) {
 			c->waits = false;
 		} else if (c->loss.again) {
 			loss_take_back(&c->loss);
-			signs_take_back(&c->signs, KIND_duplicates);
+			symptoms_take_back(&c->symptoms, KIND_duplicates);
 		}
 	}
 }
 
-static void take_packet(struct doctor *d, struct chart *c, struct path *path, const struct doctor_packet *taken)
+static void take_packet(struct doctor *d, struct stream_record *c, struct path *path, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
-	bool bad = taken->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & OP_NO_PLACE), astray, wrong;
-	struct sender *sender = index_get(&d->senders, p->src);
+	const struct roce_packet *p = &taken->parsed->packet;
+	bool bad = taken->parsed->icrc == ICRC_BAD, sequence = p->op && !(p->op & OP_NO_PLACE), astray, wrong;
+	struct doctor_sender *sender = index_get(&d->senders, p->src);
 	__u32 icrc, *right, hash = content(taken);
 
 	c->packets++;
@@ -523,24 +525,24 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	if (taken->stream->trusted && !c->trusted)
 		trust(c);
 	take_back(c, twice_settled(&c->twice, taken));
-	if (p->op && !(p->op & OP_CNP) && twice_take(&c->twice, &c->signs, taken, hash))
+	if (p->op && !(p->op & OP_CNP) && twice_take(&c->twice, &c->symptoms, taken, hash))
 		return;
-	wrong = taken->look->icrc != ICRC_UNCHECKED && take_icrc(c, sender, taken);
+	wrong = taken->parsed->icrc != ICRC_UNCHECKED && take_icrc(c, sender, taken);
 	icrc = bad ? observer_icrc(p, taken->frame->bytes) : p->icrc;
-	right = taken->look->icrc == ICRC_UNCHECKED ? NULL : &icrc;
+	right = taken->parsed->icrc == ICRC_UNCHECKED ? NULL : &icrc;
 	remember(&c->before, taken->frame, p, right);
 	if (sender) {
 		remember(&sender->before, taken->frame, p, right);
 		take_order(sender, c, taken, right, wrong);
 	}
 	if (p->truncated)
-		signs_add(&c->signs, KIND_hint_truncated, taken->number);
+		symptoms_add(&c->symptoms, KIND_hint_truncated, taken->number);
 	if (near_roce_ends_early(taken->frame, p)) {
 		c->short_packets++;
 		lint_frame(&c->early, taken);
 	}
 	if (taken->frame->no_icrc)
-		signs_add(&c->signs, KIND_hint_bare, taken->number);
+		symptoms_add(&c->symptoms, KIND_hint_bare, taken->number);
 	take_deth(d, c, taken);
 	/* no receiver checks the PSNs of management datagrams, and several programs may send them */
 	if (c->key.kind == KEY_DATAGRAM && c->key.qpn < 2)
@@ -550,7 +552,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	if (bad && c->trusted)
 		return;
 	if (path)
-		path->trusted |= taken->look->icrc == ICRC_GOOD;
+		path->trusted |= taken->parsed->icrc == ICRC_GOOD;
 	astray = bad && path && path->trusted; /* damage may have changed its QPN: it tells nothing of other streams */
 	if (p->op && !(p->op & OP_CNP))
 		take_service(c, p->service);
@@ -564,10 +566,10 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	if (path)
 		take_version(path, c, p);
 	if (taken->event->kinds & ROCE_EVENT(ecn_ce))
-		signs_add(&c->signs, KIND_congestion, taken->number);
+		symptoms_add(&c->symptoms, KIND_congestion, taken->number);
 	take_class(c, taken);
-	lint_study_take(&c->lint, &c->signs, taken);
-	receiver_take(&d->receiver, &c->to_receiver, &c->signs, taken);
+	lint_study_take(&c->lint, &c->symptoms, taken);
+	receiver_take(&d->receiver, &c->to_receiver, &c->symptoms, taken);
 	if (p->op & OP_RESPONSE && !astray)
 		answer_take(d, c, taken);
 }
@@ -586,14 +588,14 @@ static void take_frame(struct doctor *d, const struct path *path, const struct d
 {
 	enum finding_kind kind = lint_frame(&d->loose, p);
 	bool damaged = path && path->trusted && lint_is_damaged(p);
-	__u32 op = p->look->packet.op;
+	__u32 op = p->parsed->packet.op;
 
 	d->short_responses += kind == KIND_malformed_short && !damaged && op & OP_AETH && !(op & (OP_ACK | OP_ATOMICACKETH));
 	d->damaged_opcodes += damaged && kind == KIND_icrc_absent;
 	if (damaged && kind == KIND_malformed_short)
-		signs_take_back(&d->loose, kind);
+		symptoms_take_back(&d->loose, kind);
 	else
-		keep_key(d, kind, &p->look->packet);
+		keep_key(d, kind, &p->parsed->packet);
 }
 
 static void take_other(struct doctor *d, const struct doctor_packet *p)
@@ -602,7 +604,7 @@ static void take_other(struct doctor *d, const struct doctor_packet *p)
 	enum finding_kind kind;
 	struct path *path;
 
-	other_frames_count(&d->others, p->frame, &p->look->packet);
+	other_frames_count(&d->others, p->frame, &p->parsed->packet);
 	flows_take_other(&d->flows, p);
 	kind = near_study_take(&d->near, &d->loose, p, few_packets(d), &would);
 	if (kind == FINDING_KINDS)
@@ -617,10 +619,10 @@ static void take_other(struct doctor *d, const struct doctor_packet *p)
 
 void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	struct path *path = p->ip_version ? take_path(d, p) : NULL;
 	struct roce_key key;
-	struct chart *c;
+	struct stream_record *c;
 
 	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT || (p->kind != ROCE_PACKET && p->truncated && p->ends_at))
 		take_frame(d, path, taken);
@@ -633,7 +635,7 @@ void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 	if (p->kind != ROCE_PACKET)
 		return;
 	roce_stream_key(p, &key);
-	c = taken->stream ? index_get(&d->charts, &key) : NULL;
+	c = taken->stream ? index_get(&d->records, &key) : NULL;
 	if (!c) {
 		d->left_out++;
 		return;
@@ -642,7 +644,7 @@ void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 	d->latest = taken->number;
 	if (taken->stream->last_seen > d->end)
 		d->end = taken->stream->last_seen;
-	if (roce_is_management(p) && taken->look->icrc != ICRC_BAD)
+	if (roce_is_management(p) && taken->parsed->icrc != ICRC_BAD)
 		pairs_learn(&d->pairs, p, taken->frame->bytes,
 			    taken->frame->captured < ROCE_WINDOW_BYTES ? taken->frame->captured : ROCE_WINDOW_BYTES);
 	take_packet(d, c, path, taken);

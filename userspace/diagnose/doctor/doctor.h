@@ -10,9 +10,9 @@
 #include "userspace/diagnose/finding/finding.h"
 #include "userspace/diagnose/finding/packet.h"
 #include "userspace/observe/host/host.h"
+#include "userspace/observe/model/endpoint.h"
 #include "userspace/observe/model/expect.h"
 #include "userspace/observe/model/other_frames.h"
-#include "userspace/observe/model/told.h"
 
 struct doctor;
 
@@ -23,7 +23,7 @@ struct doctor *doctor_new(void);
 bool doctor_expect(struct doctor *d, const struct expected *e);
 
 /* Says what the receiver is: packets that go to it are judged as it would. told (NULL: not known) must outlive the doctor. */
-void doctor_receiver(struct doctor *d, const struct told *told);
+void doctor_receiver(struct doctor *d, const struct endpoint *endpoint);
 
 /* Looks at datagrams to these ports as well (--udp). ports must outlive the doctor. */
 void doctor_udp(struct doctor *d, const struct roce_ports *ports);
@@ -42,7 +42,7 @@ void doctor_flows(struct doctor *d, const struct snapshot *s);
 
 /*
  * What this machine knows of the streams at its interfaces, after the last packet of a live run. s: finished, with owners and
- * s->host (host_look()).
+ * s->host (host_update()).
  */
 void doctor_machine(struct doctor *d, const struct snapshot *s);
 
@@ -67,7 +67,7 @@ struct doctor_checked {
 	__u64 compared;	 /* ... and those that were compared with the requests which they answer */
 	__u64 starts;	 /* streams whose first PSN was known beforehand */
 	__u64 datagrams, flows; /* of --udp */
-	const struct told *receiver; /* NULL: not known */
+	const struct endpoint *receiver; /* NULL: not known */
 	__u64 received;	 /* requests that went to it */
 	/* what came, if there was neither a RoCE packet nor a datagram of --udp: "12 frames: 10 UDP (most to port 46866), 2 ARP" */
 	char instead[OTHER_FRAMES_TEXT];

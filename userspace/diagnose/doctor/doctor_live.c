@@ -37,18 +37,18 @@ static void on_packet(void *context, const struct taken_packet *taken)
 	struct watch *w = context;
 	struct observer_frame frame = { .bytes = taken->bytes, .captured = taken->captured, .wire = taken->length };
 	struct doctor_packet p = { .frame = &frame, .event = &taken->record->event, .time = taken->time };
-	struct observer_look look;
+	struct observer_parsed parsed;
 	struct roce_event own;
 
-	observer_look(&frame, &w->live.options->settings.ports, &look);
+	observer_parse(&frame, &w->live.options->settings.ports, &parsed);
 	if (taken->record->what == CAPTURE_BEFORE) {
-		if (look.packet.kind == ROCE_PACKET)
-			doctor_remember(w->doctor, &frame, &look.packet);
+		if (parsed.packet.kind == ROCE_PACKET)
+			doctor_remember(w->doctor, &frame, &parsed.packet);
 		return;
 	}
-	p.look = &look;
+	p.parsed = &parsed;
 	p.number = ++w->number;
-	p.stream = observer_follow(&w->observer, &frame, &look, taken->time, &own);
+	p.stream = observer_follow(&w->observer, &frame, &parsed, taken->time, &own);
 	p.apart = is_apart(p.event, &own);
 	doctor_take(w->doctor, &p);
 	if (!doctor_wants_others(w->doctor))
@@ -59,11 +59,12 @@ static void on_packet(void *context, const struct taken_packet *taken)
 static void take_sniffed(struct watch *w, const struct observer_frame *frame)
 {
 	struct roce_event none = { 0 };
-	struct observer_look look;
+	struct observer_parsed parsed;
 
-	observer_look(frame, &w->live.options->settings.ports, &look);
-	if (look.packet.kind == ROCE_OTHER)
-		doctor_take(w->doctor, &(struct doctor_packet){ .number = ++w->number, .frame = frame, .look = &look, .event = &none });
+	observer_parse(frame, &w->live.options->settings.ports, &parsed);
+	if (parsed.packet.kind == ROCE_OTHER)
+		doctor_take(w->doctor, &(struct doctor_packet){ .number = ++w->number, .frame = frame, .parsed = &parsed,
+							       .event = &none });
 }
 
 static void sniff(struct watch *w)
@@ -147,7 +148,7 @@ static int run(struct watch *w, const struct live_options *o, struct snapshot *s
 	say_left_out(w);
 	good &= live_snapshot(&w->live, s);
 	if (w->host && good) {
-		host_look(w->host, &w->live, s);
+		host_update(w->host, &w->live, s);
 		doctor_machine(w->doctor, s);
 		s->host = NULL; /* it ends with w->host */
 	}

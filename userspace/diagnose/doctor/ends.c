@@ -2,16 +2,16 @@
 /* What both ends show together: packets that do not fit through the path, answers that nobody takes, a receiver that is not ready. */
 #include <string.h>
 
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 
 /* Whether an answer acknowledges what never came. */
-static bool is_acknowledged(const struct chart *c)
+static bool is_acknowledged(const struct stream_record *c)
 {
 	return responder_has_acked(&c->responder, c->message.headless_shown[0].psn);
 }
 
 /* "The receiver asks for PSN 0x000010, in frame 4. " */
-static void say_wanted(const struct chart *c, char text[96])
+static void say_wanted(const struct stream_record *c, char text[96])
 {
 	const struct exchange_nak *n = &c->exchange.nak;
 
@@ -22,41 +22,43 @@ static void say_wanted(const struct chart *c, char text[96])
 }
 
 /* Only Lasts come, and never the First and Middle packets, which are filled to the path MTU. */
-static void conclude_path_mtu(const struct doctor *d, struct chart *c)
+static void conclude_path_mtu(const struct doctor *d, struct stream_record *c)
 {
 	const struct path *way = doctor_path(d, c->key.src, c->key.dst);
 	const struct message_study *m = &c->message;
 	bool missing = c->loss.skipped || c->refused || c->key.side == SIDE_RESPONSE; /* of READs only Lasts are sent by nobody */
-	struct sign *sign;
+	struct symptom *symptom;
 	char asks[96];
 
 	if (!way || m->filled || m->bare || m->headless < FINDING_PACKETS || !missing)
 		return;
-	sign = signs_get(&c->signs, KIND_path_mtu);
-	if (!sign)
+	symptom = symptoms_get(&c->symptoms, KIND_path_mtu);
+	if (!symptom)
 		return;
-	sign->packets = m->headless;
-	sign->shown = m->headless < FINDING_EVIDENCE ? m->headless : FINDING_EVIDENCE;
-	for (size_t i = 0; i < sign->shown; i++) {
-		sign->evidence[i].frame = m->headless_shown[i].frame;
-		SAY(sign->evidence[i].expected, "PSN 0x%06x before it", (m->headless_shown[i].psn - 1) & PSN_MASK);
-		SAY(sign->evidence[i].found, "Last 0x%06x, payload %u", m->headless_shown[i].psn, m->headless_shown[i].payload);
+	symptom->packets = m->headless;
+	symptom->shown = m->headless < FINDING_EVIDENCE ? m->headless : FINDING_EVIDENCE;
+	for (size_t i = 0; i < symptom->shown; i++) {
+		symptom->evidence[i].frame = m->headless_shown[i].frame;
+		SAY(symptom->evidence[i].expected, "PSN 0x%06x before it", (m->headless_shown[i].psn - 1) & PSN_MASK);
+		SAY(symptom->evidence[i].found, "Last 0x%06x, payload %u", m->headless_shown[i].psn,
+		    m->headless_shown[i].payload);
 	}
 	say_wanted(c, asks);
-	SAY(sign->figures, "IP datagrams of up to %u bytes come, of which %llu are Lasts; no First and no Middle comes. %s%s.",
+	SAY(symptom->figures,
+	    "IP datagrams of up to %u bytes come, of which %llu are Lasts; no First and no Middle comes. %s%s.",
 	    way->largest, m->headless, asks,
 	    is_acknowledged(c) ? "But the receiver acknowledges: what is missing is perhaps only not seen here, where a mirror's MTU is less" :
 			       "No message of several packets is complete");
-	sign->doubted = is_acknowledged(c) || way->filled;
+	symptom->doubted = is_acknowledged(c) || way->filled;
 }
 
 void ends_conclude_reads(const struct doctor *d)
 {
-	for (size_t i = 0; i < d->charts.count && !d->selection; i++) {
-		struct chart *c = d->charts.entries[i];
+	for (size_t i = 0; i < d->records.count && !d->selection; i++) {
+		struct stream_record *c = d->records.entries[i];
 
-		if (c->answered_by && chart_is_complete_with_answers(c))
-			reads_conclude(c->reads, &c->twice, &c->answered_by->signs);
+		if (c->answered_by && record_is_complete_with_answers(c))
+			reads_conclude(c->reads, &c->twice, &c->answered_by->symptoms);
 	}
 }
 
@@ -64,7 +66,7 @@ void ends_conclude_reads(const struct doctor *d)
  * Streams that the NAK of c may be of; 1: it is c's. 0: one of them has heeded it, or another one tells of it. Those that go on have
  * it as their oldest one.
  */
-static size_t streams_of_nak(const struct doctor *d, const struct chart *c)
+static size_t streams_of_nak(const struct doctor *d, const struct stream_record *c)
 {
 	const struct path *way = doctor_path(d, c->key.src, c->key.dst);
 	const struct exchange_nak *n = &c->exchange.nak;
@@ -72,7 +74,7 @@ static size_t streams_of_nak(const struct doctor *d, const struct chart *c)
 
 	if (!n->shared)
 		return 1;
-	for (const struct chart *other = way ? way->streams : NULL; other; other = other->beside) {
+	for (const struct stream_record *other = way ? way->streams : NULL; other; other = other->beside) {
 		if (!other->exchange.nak.frame)
 			continue;
 		if (other->exchange.nak.frame != n->frame) /* it had taken an older one, and may have been meant as well */
@@ -87,45 +89,45 @@ static size_t streams_of_nak(const struct doctor *d, const struct chart *c)
  * Whether these requests have got the answers of others: only PSNs tell which of several streams is answered, and there are answers to
  * PSNs that were never sent here.
  */
-static bool is_misled(const struct doctor *d, const struct chart *c)
+static bool is_misled(const struct doctor *d, const struct stream_record *c)
 {
 	const struct path *way = doctor_path(d, c->key.src, c->key.dst);
 
 	return !c->responder.paired && way && way->several && responder_is_ahead(&c->responder);
 }
 
-static void conclude_responder(const struct doctor *d, struct chart *c)
+static void conclude_responder(const struct doctor *d, struct stream_record *c)
 {
 	const struct responder_end end = {
 		.start = c->start, .time = d->end,
-		.complete = chart_is_complete_with_answers(c),
-		.contended = chart_is_contended(c) || is_misled(d, c), .resent = c->loss.resent,
+		.complete = record_is_complete_with_answers(c),
+		.contended = record_is_contended(c) || is_misled(d, c), .resent = c->loss.resent,
 		.twice = 4 * (c->twice.copies + c->twice.undecided) > c->packets,
 	};
 	size_t streams = streams_of_nak(d, c);
 
-	responder_study_conclude(&c->responder, &c->signs, &end);
-	for (size_t i = 0; c->answered_by && i < c->signs.count; i++)
-		if (finding_rules[c->signs.list[i].kind].class == CLASS_RESPONDER)
-			c->signs.list[i].of = &c->answered_by->key;
+	responder_study_conclude(&c->responder, &c->symptoms, &end);
+	for (size_t i = 0; c->answered_by && i < c->symptoms.count; i++)
+		if (finding_rules[c->symptoms.list[i].kind].class == CLASS_RESPONDER)
+			c->symptoms.list[i].of = &c->answered_by->key;
 	if (streams)
-		exchange_conclude(&c->exchange, &c->responder, &c->signs, streams);
+		exchange_conclude(&c->exchange, &c->responder, &c->symptoms, streams);
 }
 
-void ends_conclude(const struct doctor *d, struct chart *c)
+void ends_conclude(const struct doctor *d, struct stream_record *c)
 {
 	if (d->selection) /* which packets come, and which answers, somebody chose */
 		return;
 	conclude_path_mtu(d, c);
 	conclude_responder(d, c);
 	if (is_misled(d, c)) {
-		signs_drop(&c->signs, KIND_duplicate_answered_otherwise);
+		symptoms_drop(&c->symptoms, KIND_duplicate_answered_otherwise);
 		return;
 	}
-	if (!chart_is_complete_with_answers(c))
+	if (!record_is_complete_with_answers(c))
 		return;
-	duplicates_conclude(&c->duplicates, &c->signs, c->silence.longest);
-	goback_conclude(&c->goback, &c->signs);
+	duplicates_conclude(&c->duplicates, &c->symptoms, c->silence.longest);
+	goback_conclude(&c->goback, &c->symptoms);
 }
 
 static void say(struct finding *to, enum finding_kind kind, const char *figures)
@@ -137,7 +139,7 @@ static void say(struct finding *to, enum finding_kind kind, const char *figures)
 static void say_silence(struct findings *f)
 {
 	struct finding *to = doctor_find(f, KIND_no_response);
-	char text[SIGN_FIGURES];
+	char text[SYMPTOM_FIGURES];
 
 	if (!to)
 		return;
@@ -150,12 +152,12 @@ static __u64 unanswered(const struct doctor *d, enum finding_kind astray)
 {
 	__u64 packets = 0;
 
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct chart *c = d->charts.entries[i];
-		const struct sign *sign = signs_find(&c->signs, KIND_no_response);
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct stream_record *c = d->records.entries[i];
+		const struct symptom *symptom = symptoms_find(&c->symptoms, KIND_no_response);
 
-		for (size_t k = 0; sign && k < sign->cause_count; k++)
-			packets += sign->causes[k] == (int)astray ? sign->packets : 0;
+		for (size_t k = 0; symptom && k < symptom->cause_count; k++)
+			packets += symptom->causes[k] == (int)astray ? symptom->packets : 0;
 	}
 	return packets;
 }
@@ -167,7 +169,7 @@ static void say_astray(const struct doctor *d, struct findings *f)
 		const struct path *path = d->paths.entries[i];
 		struct finding *to = path->astray_requests + path->astray_responses ? doctor_find(f, path->astray) : NULL;
 		__u64 requests = 0, responses = 0, asked;
-		char text[SIGN_FIGURES], more[128] = "";
+		char text[SYMPTOM_FIGURES], more[128] = "";
 
 		if (!to || strlen(to->text) > strlen(finding_rules[path->astray].words) + 1)
 			continue;
@@ -191,11 +193,11 @@ static void say_rnr(const struct doctor *d, struct findings *f)
 {
 	enum finding_kind kind = doctor_find(f, KIND_rnr) ? KIND_rnr : KIND_rnr_without_need;
 	struct finding *to = doctor_find(f, kind);
-	char text[SIGN_FIGURES], range[64] = "", wait[160] = "";
+	char text[SYMPTOM_FIGURES], range[64] = "", wait[160] = "";
 	struct exchange_rnr all = { 0 };
 
-	for (size_t i = 0; i < d->charts.count; i++)
-		exchange_add_rnr(&all, &((struct chart *)d->charts.entries[i])->exchange.rnr);
+	for (size_t i = 0; i < d->records.count; i++)
+		exchange_add_rnr(&all, &((struct stream_record *)d->records.entries[i])->exchange.rnr);
 	if (!to || !all.naks)
 		return;
 	if (all.least != all.most)

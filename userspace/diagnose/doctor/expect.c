@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/address.h"
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 #include "userspace/observe/model/qpn.h"
 
 #define INSTEAD 4 /* streams listed */
@@ -14,10 +14,10 @@ static bool came(const struct doctor *d, const __u8 src[16], const __u8 dst[16],
 
 	memcpy(key.src, src, 16);
 	memcpy(key.dst, dst, 16);
-	if (index_find(&d->charts, &key))
+	if (index_find(&d->records, &key))
 		return true;
 	key.side = SIDE_RESPONSE;
-	return index_find(&d->charts, &key);
+	return index_find(&d->records, &key);
 }
 
 /* Whether packets of the connection came, in either direction. */
@@ -42,11 +42,11 @@ static bool joins(const struct roce_key *k, const struct expected_pair *e)
 
 static void list(const struct doctor *d, const struct expected_pair *e, bool joined, char *text, size_t room, size_t *listed)
 {
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct roce_key *k = d->charts.entries[i];
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct roce_key *k = d->records.entries[i];
 		size_t length = strlen(text);
 
-		if (k->kind != KEY_CONNECTED || joins(k, e) != joined || doctor_is_phantom(d, d->charts.entries[i]))
+		if (k->kind != KEY_CONNECTED || joins(k, e) != joined || doctor_is_phantom(d, d->records.entries[i]))
 			continue;
 		if ((*listed)++ < INSTEAD)
 			snprintf(text + length, room - length, "%s%s > %s QPN %s", length ? ", " : "", address_text(k->src).text,
@@ -55,7 +55,7 @@ static void list(const struct doctor *d, const struct expected_pair *e, bool joi
 }
 
 /* Those between the same addresses come first: there the QPN is wrong. */
-static void say_instead(const struct doctor *d, const struct expected_pair *e, bool only, struct sign *sign)
+static void say_instead(const struct doctor *d, const struct expected_pair *e, bool only, struct symptom *symptom)
 {
 	char streams[INSTEAD * 112] = "", more[32] = "";
 	size_t listed = 0;
@@ -64,15 +64,15 @@ static void say_instead(const struct doctor *d, const struct expected_pair *e, b
 	list(d, e, false, streams, sizeof(streams), &listed);
 	if (listed > INSTEAD)
 		SAY(more, ", and %zu more", listed - INSTEAD);
-	SAY(sign->figures, "%s%s qpn %s <-> %s qpn %s, in line %u. %s%s%s.", only ? "It is " : "The first one is ",
+	SAY(symptom->figures, "%s%s qpn %s <-> %s qpn %s, in line %u. %s%s%s.", only ? "It is " : "The first one is ",
 	    address_text(e->key.src).text, qpn_text(e->pair.peer_qpn).text, address_text(e->key.dst).text, qpn_text(e->key.number).text, e->line,
 	    listed ? "Instead came " : "No other stream came", streams, more);
 }
 
-void expect_conclude(const struct doctor *d, struct signs *hints)
+void expect_conclude(const struct doctor *d, struct symptoms *hints)
 {
 	const struct expected_pair *first = NULL;
-	struct sign *sign;
+	struct symptom *symptom;
 	__u64 missing = 0;
 
 	/* of what was left out nobody knows whether it matches */
@@ -85,7 +85,7 @@ void expect_conclude(const struct doctor *d, struct signs *hints)
 		if (!first || e->line < first->line)
 			first = e;
 	}
-	sign = first ? signs_get(hints, KIND_hint_expect) : NULL;
-	if (sign)
-		say_instead(d, first, missing == 1, sign);
+	symptom = first ? symptoms_get(hints, KIND_hint_expect) : NULL;
+	if (symptom)
+		say_instead(d, first, missing == 1, symptom);
 }

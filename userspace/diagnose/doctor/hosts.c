@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/address.h"
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 
 #define QPS_MANY 8   /* QPs between two hosts that could use several paths */
 #define QP_PACKETS 4 /* packets of a QP that does more than to be tried out */
@@ -16,7 +16,7 @@ static bool asks_by(const struct path *p, bool v1)
 {
 	__u64 asked = 0;
 
-	for (const struct chart *c = p->streams; c && !asked; c = c->beside)
+	for (const struct stream_record *c = p->streams; c && !asked; c = c->beside)
 		if (c->service == SERVICE_RC || c->service == SERVICE_XRC)
 			asked += c->asked;
 	return asked && p->versions[v1] && !p->versions[!v1] && !p->responses;
@@ -47,13 +47,14 @@ static const struct path *answers_by_v2(const struct doctor *d, const struct pat
 
 static void say_version(const struct path *p, const struct path *v1, const struct path *v2)
 {
-	for (struct chart *c = p->streams; c; c = c->beside) {
-		struct sign *sign = signs_get(&c->signs, KIND_versions_differ);
+	for (struct stream_record *c = p->streams; c; c = c->beside) {
+		struct symptom *symptom = symptoms_get(&c->symptoms, KIND_versions_differ);
 
-		if (!sign)
+		if (!symptom)
 			return;
-		sign->packets = c->packets;
-		SAY(sign->figures, "%s sends RoCEv1, %s sends RoCEv2.", address_text(v1->src).text, address_text(v2->src).text);
+		symptom->packets = c->packets;
+		SAY(symptom->figures, "%s sends RoCEv1, %s sends RoCEv2.", address_text(v1->src).text,
+		    address_text(v2->src).text);
 	}
 }
 
@@ -80,11 +81,11 @@ static void conclude_versions(struct doctor *d)
 /* A fabric with several paths chooses one by the addresses and the UDP source port, of IPv6 also by the flow label. */
 static void conclude_entropy(const struct doctor *d, const struct path *p)
 {
-	struct chart *first = NULL;
-	struct sign *sign;
+	struct stream_record *first = NULL;
+	struct symptom *symptom;
 	__u64 packets = 0, qps = 0;
 
-	for (struct chart *c = p->streams; c; c = c->beside) {
+	for (struct stream_record *c = p->streams; c; c = c->beside) {
 		if (doctor_is_phantom(d, c))
 			continue;
 		first = first ?: c;
@@ -93,12 +94,13 @@ static void conclude_entropy(const struct doctor *d, const struct path *p)
 		qps += c->packets >= QP_PACKETS;
 		packets += c->packets;
 	}
-	sign = qps >= QPS_MANY ? signs_get(&first->signs, KIND_one_path) : NULL;
-	if (!sign)
+	symptom = qps >= QPS_MANY ? symptoms_get(&first->symptoms, KIND_one_path) : NULL;
+	if (!symptom)
 		return;
-	sign->habit = true;
-	sign->packets = packets;
-	SAY(sign->figures, "%llu QPs from %s to %s send from port %u.", qps, address_text(p->src).text, address_text(p->dst).text,
+	symptom->habit = true;
+	symptom->packets = packets;
+	SAY(symptom->figures, "%llu QPs from %s to %s send from port %u.", qps, address_text(p->src).text,
+	    address_text(p->dst).text,
 	    first->entropy.port);
 }
 

@@ -4,19 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 
 #define CHANCE 1e-5 /* a difference that is less likely by chance is one */
 
 struct stream_losses {
-	const struct chart *chart;
+	const struct stream_record *record;
 	__u64 lost, gaps;
 	double expected; /* gaps, if all lost alike but for what tables say */
 };
 
 const char *const losses_by_names[LOSSES_BY] = { "dscp", "vlan", "port" };
 
-static __u32 value_of(const struct chart *c, enum losses_by by)
+static __u32 value_of(const struct stream_record *c, enum losses_by by)
 {
 	switch (by) {
 	case LOSSES_BY_DSCP:
@@ -97,7 +97,7 @@ static size_t sum_up(const struct stream_losses *streams, size_t count, enum los
 {
 	for (size_t i = 0; i < count; i++)
 		rows[i] = (struct losses_row){
-			.value = value_of(streams[i].chart, by), .streams = 1, .packets = streams[i].chart->packets,
+			.value = value_of(streams[i].record, by), .streams = 1, .packets = streams[i].record->packets,
 			.lost = streams[i].lost, .gaps = streams[i].gaps, .expected = streams[i].expected,
 		};
 	qsort(rows, count, sizeof(*rows), by_value);
@@ -110,18 +110,18 @@ static size_t collect(const struct doctor *d, struct stream_losses *streams, __u
 	__u64 packets = 0;
 	size_t count = 0;
 
-	for (size_t i = 0; i < d->charts.count; i++) {
-		const struct chart *c = d->charts.entries[i];
-		const struct sign *loss = signs_find(&c->signs, KIND_loss);
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct stream_record *c = d->records.entries[i];
+		const struct symptom *loss = symptoms_find(&c->symptoms, KIND_loss);
 
-		if (c->key.kind != KEY_CONNECTED || !c->psn.met || !chart_is_complete(c) || doctor_is_phantom(d, c))
+		if (c->key.kind != KEY_CONNECTED || !c->psn.met || !record_is_complete(c) || doctor_is_phantom(d, c))
 			continue;
 		streams[count++] = (struct stream_losses){ c, loss ? loss->packets : 0, loss ? c->loss.gaps : 0, 0 };
 		packets += c->packets;
 		*gaps += loss ? c->loss.gaps : 0;
 	}
 	for (size_t i = 0; i < count; i++)
-		streams[i].expected = (double)*gaps * streams[i].chart->packets / packets;
+		streams[i].expected = (double)*gaps * streams[i].record->packets / packets;
 	return count;
 }
 
@@ -130,7 +130,7 @@ static void tell(struct doctor_losses *t, struct stream_losses *streams, size_t 
 {
 	t->values = sum_up(streams, count, by, rows);
 	for (size_t i = 0; i < count; i++) {
-		const struct losses_row key = { .value = value_of(streams[i].chart, by) };
+		const struct losses_row key = { .value = value_of(streams[i].record, by) };
 		const struct losses_row *r = bsearch(&key, rows, t->values, sizeof(*rows), by_value);
 
 		streams[i].expected *= r->expected > 0 ? r->gaps / r->expected : 0;
@@ -161,8 +161,8 @@ static enum losses_by find(const struct doctor_losses *tables, const struct stre
 
 void doctor_losses(const struct doctor *d, struct doctor_losses tables[LOSSES_BY])
 {
-	struct losses_row *rows = calloc(d->charts.count + 1, sizeof(*rows));
-	struct stream_losses *streams = calloc(d->charts.count + 1, sizeof(*streams));
+	struct losses_row *rows = calloc(d->records.count + 1, sizeof(*rows));
+	struct stream_losses *streams = calloc(d->records.count + 1, sizeof(*streams));
 	enum losses_by by;
 	__u64 gaps = 0;
 	size_t count = rows && streams && !d->selection ? collect(d, streams, &gaps) : 0;
@@ -184,9 +184,9 @@ void doctor_pauses(const struct doctor *d, const struct roce_totals *totals, str
 		p->frames[i] = totals->value[COUNTER_pfc_priority0 + i];
 		paused |= doctor_is_paused(p, i);
 	}
-	for (size_t i = 0; i < d->charts.count && !d->selection; i++) {
-		const struct chart *c = d->charts.entries[i];
-		const struct sign *loss = signs_find(&c->signs, KIND_loss);
+	for (size_t i = 0; i < d->records.count && !d->selection; i++) {
+		const struct stream_record *c = d->records.entries[i];
+		const struct symptom *loss = symptoms_find(&c->symptoms, KIND_loss);
 		struct losses_row *row = &p->dscp[c->dscp];
 
 		if (c->key.kind != KEY_CONNECTED || !c->psn.met || doctor_is_phantom(d, c))

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "lib/address.h"
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 #include "userspace/observe/host/host.h"
 
 #define FORWARD_IPV4 "/proc/sys/net/ipv4/ip_forward"
@@ -19,40 +19,40 @@ static bool is_on(const char *sysctl)
 	return on;
 }
 
-static struct sign *add(struct chart *c, enum finding_kind kind)
+static struct symptom *add(struct stream_record *c, enum finding_kind kind)
 {
-	struct sign *sign = signs_get(&c->signs, kind);
+	struct symptom *symptom = symptoms_get(&c->symptoms, kind);
 
-	if (sign)
-		sign->packets = c->packets;
-	return sign;
+	if (symptom)
+		symptom->packets = c->packets;
+	return symptom;
 }
 
-static void take_owner(struct chart *c, const struct snapshot_stream *s)
+static void take_owner(struct stream_record *c, const struct snapshot_stream *s)
 {
 	const struct host_owner *o = s->owner;
 	const __u8 *m = s->stream.last.dst_mac, *dst = snapshot_destination(s);
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (o->astray == HOST_MAC) {
-		sign = add(c, KIND_host_mac);
-		if (sign)
-			SAY(sign->figures, "To %s, but to MAC %s.", address_text(dst).text, mac_text(m).text);
+		symptom = add(c, KIND_host_mac);
+		if (symptom)
+			SAY(symptom->figures, "To %s, but to MAC %s.", address_text(dst).text, mac_text(m).text);
 	} else if (o->astray == HOST_ADDRESS) {
-		sign = add(c, KIND_host_address);
-		if (!sign)
+		symptom = add(c, KIND_host_address);
+		if (!symptom)
 			return;
-		SAY(sign->figures, "To %s.", address_text(dst).text);
-		sign->doubted = is_on(address_is_ipv4(dst) ? FORWARD_IPV4 : FORWARD_IPV6);
+		SAY(symptom->figures, "To %s.", address_text(dst).text);
+		symptom->doubted = is_on(address_is_ipv4(dst) ? FORWARD_IPV4 : FORWARD_IPV6);
 	} else if (o->refused && s->stream.trusted) { /* no QP takes wrong ICRCs */
-		sign = add(c, KIND_host_qp);
-		if (sign)
-			SAY(sign->figures, "Of the first stream: %s.", o->words);
+		symptom = add(c, KIND_host_qp);
+		if (symptom)
+			SAY(symptom->figures, "Of the first stream: %s.", o->words);
 	}
 }
 
 /* Where packets were not taken, the kernel's counters tell how many more came damaged than were looked at. */
-static void take_counters(struct chart *c, const struct roce_stream *s)
+static void take_counters(struct stream_record *c, const struct roce_stream *s)
 {
 	c->passed = s->counters.value[COUNTER_roce_packets] + s->counters.value[COUNTER_rocev1_packets];
 	if (!c->loss.apart)
@@ -67,7 +67,7 @@ void doctor_machine(struct doctor *d, const struct snapshot *s)
 
 	d->end = snapshot_time(s);
 	for (size_t i = 0; i < s->stream_count; i++) {
-		struct chart *c = index_find(&d->charts, &s->streams[i].key);
+		struct stream_record *c = index_find(&d->records, &s->streams[i].key);
 
 		if (!c)
 			continue;

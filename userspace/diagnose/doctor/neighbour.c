@@ -2,19 +2,19 @@
 #include <string.h>
 
 #include "lib/address.h"
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 #include "userspace/observe/model/arp.h"
 
 #define NEIGHBOURS 4096 /* most pairs remembered */
 #define TOLD_MOST 4096 /* answers to all hosts: behind so many nothing is judged, because each takes a look at all pairs */
 
-struct key {
+struct neighbour_key {
 	__u8 asker[16], wanted[16];
 };
 
-static struct key key_of(const __u8 asker[16], const __u8 wanted[16])
+static struct neighbour_key key_of(const __u8 asker[16], const __u8 wanted[16])
 {
-	struct key key;
+	struct neighbour_key key;
 
 	memcpy(key.asker, asker, 16);
 	memcpy(key.wanted, wanted, 16);
@@ -23,8 +23,8 @@ static struct key key_of(const __u8 asker[16], const __u8 wanted[16])
 
 static void ask(struct neighbours *n, const __u8 asker[16], const __u8 wanted[16], __u64 frame)
 {
-	const struct key key = key_of(asker, wanted);
-	struct neighbour *to;
+	const struct neighbour_key key = key_of(asker, wanted);
+	struct doctor_neighbour *to;
 
 	n->asked.max = NEIGHBOURS;
 	n->asked.key_size = sizeof(key);
@@ -39,8 +39,8 @@ static void ask(struct neighbours *n, const __u8 asker[16], const __u8 wanted[16
 
 static void answer(struct neighbours *n, const __u8 who[16], const __u8 asker[16])
 {
-	const struct key key = key_of(asker, who);
-	struct neighbour *to = n->asked.count ? index_find(&n->asked, &key) : NULL;
+	const struct neighbour_key key = key_of(asker, who);
+	struct doctor_neighbour *to = n->asked.count ? index_find(&n->asked, &key) : NULL;
 
 	if (to)
 		to->asks = 0;
@@ -52,7 +52,7 @@ static void answer_all(struct neighbours *n, const __u8 who[16])
 	if (n->told++ >= TOLD_MOST)
 		return;
 	for (size_t i = 0; i < n->asked.count; i++) {
-		struct neighbour *to = n->asked.entries[i];
+		struct doctor_neighbour *to = n->asked.entries[i];
 
 		if (!memcmp(to->wanted, who, 16))
 			to->asks = 0;
@@ -63,7 +63,7 @@ void neighbours_take(struct neighbours *n, const struct doctor_packet *taken)
 {
 	struct arp_message m;
 
-	if (!arp_find(taken->frame, &taken->look->packet, &m) || arp_is_probe(&m))
+	if (!arp_find(taken->frame, &taken->parsed->packet, &m) || arp_is_probe(&m))
 		return;
 	if (m.ipv6 && m.answer && m.to[0] == 0xff)
 		answer_all(n, m.target);
@@ -80,7 +80,7 @@ void neighbours_take(struct neighbours *n, const struct doctor_packet *taken)
 /* ---- what follows ---- */
 
 /* The RoCE stream of the one that does not answer: its own requests, or else its responses. NULL: none was seen. */
-static struct chart *stream_of(const struct doctor *d, const struct neighbour *n)
+static struct stream_record *stream_of(const struct doctor *d, const struct doctor_neighbour *n)
 {
 	const struct path *path = doctor_path(d, n->wanted, n->asker);
 
@@ -88,7 +88,7 @@ static struct chart *stream_of(const struct doctor *d, const struct neighbour *n
 }
 
 /* Whether the asker sends RoCE to the one that it asks for, or should: RC wants answers. */
-static bool is_wanted(const struct doctor *d, const struct neighbour *n, const struct chart *c)
+static bool is_wanted(const struct doctor *d, const struct doctor_neighbour *n, const struct stream_record *c)
 {
 	const struct path *path = doctor_path(d, n->asker, n->wanted);
 
@@ -98,19 +98,19 @@ static bool is_wanted(const struct doctor *d, const struct neighbour *n, const s
 void neighbours_conclude(struct doctor *d)
 {
 	for (size_t i = 0; i < d->neighbours.asked.count && d->neighbours.told <= TOLD_MOST; i++) {
-		const struct neighbour *n = d->neighbours.asked.entries[i];
-		struct chart *c = n->asks ? stream_of(d, n) : NULL;
-		struct sign *sign;
+		const struct doctor_neighbour *n = d->neighbours.asked.entries[i];
+		struct stream_record *c = n->asks ? stream_of(d, n) : NULL;
+		struct symptom *symptom;
 
 		if (!c || !is_wanted(d, n, c)) /* the asker must be an end: a router asks for others */
 			continue;
-		sign = signs_get(&c->signs, KIND_arp_silent);
-		if (!sign)
+		symptom = symptoms_get(&c->symptoms, KIND_arp_silent);
+		if (!symptom)
 			return;
-		sign->packets = n->asks;
-		for (sign->shown = 0; sign->shown < FINDING_EVIDENCE && sign->shown < n->asks; sign->shown++)
-			sign->evidence[sign->shown].frame = n->frame[sign->shown];
-		SAY(sign->figures, "%s asks for %s.", address_text(n->asker).text, address_text(n->wanted).text);
+		symptom->packets = n->asks;
+		for (symptom->shown = 0; symptom->shown < FINDING_EVIDENCE && symptom->shown < n->asks; symptom->shown++)
+			symptom->evidence[symptom->shown].frame = n->frame[symptom->shown];
+		SAY(symptom->figures, "%s asks for %s.", address_text(n->asker).text, address_text(n->wanted).text);
 	}
 }
 

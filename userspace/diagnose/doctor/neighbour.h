@@ -7,7 +7,7 @@
 #include "userspace/diagnose/finding/index.h"
 
 /* All questions of one address for another. */
-struct neighbour {
+struct doctor_neighbour {
 	__u8 asker[16], wanted[16]; /* the key of the index */
 	__u64 asks; /* since the last answer */
 	__u64 frame[FINDING_EVIDENCE]; /* the first of them */
@@ -22,7 +22,7 @@ struct neighbours {
 /* Takes a frame that is no RoCE. */
 void neighbours_take(struct neighbours *n, const struct doctor_packet *taken);
 
-/* Adds the signs of those that answer RoCE, but not to these questions. */
+/* Adds the symptoms of those that answer RoCE, but not to these questions. */
 void neighbours_conclude(struct doctor *d);
 
 void neighbours_free(struct neighbours *n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "lib/address.h"
 #include "roce/packet/opcode.h"
-#include "userspace/diagnose/doctor/chart.h"
+#include "userspace/diagnose/doctor/record.h"
 
 #define USUAL_ASKS 2  /* times as many packets ask in vain as did before an acknowledgement came */
 #define USUAL_TIME 4  /* times as long */
@@ -40,60 +40,61 @@ void silence_answer(struct silence *s, const struct responder_study *r, const st
 }
 
 /* Whether a gap in these requests may be what the responder waits for. */
-static bool lacks_packets(const struct chart *c)
+static bool lacks_packets(const struct stream_record *c)
 {
 	return c->loss.last && psn_distance(c->responder.acked_psn, c->loss.missing_from) > 0;
 }
 
-static bool has_stopped(const struct chart *c)
+static bool has_stopped(const struct stream_record *c)
 {
 	const struct silence *s = &c->silence;
 
-	return s->heard && !chart_is_contended(c) && !s->refused && s->asks >= FINDING_PACKETS && s->asks > USUAL_ASKS * s->most &&
+	return s->heard && !record_is_contended(c) && !s->refused && s->asks >= FINDING_PACKETS
+		&& s->asks > USUAL_ASKS * s->most &&
 	       s->to - s->from > USUAL_TIME * s->longest && !lacks_packets(c);
 }
 
 /* The requests in the opposite direction, if all are of one QP. NULL: none, or of several. */
-static struct chart *opposite(const struct doctor *d, const struct chart *c)
+static struct stream_record *opposite(const struct doctor *d, const struct stream_record *c)
 {
 	const struct path *back = doctor_path(d, c->key.dst, c->key.src), *forth = doctor_path(d, c->key.src, c->key.dst);
 
 	return back && forth && path_is_single(back) && path_is_single(forth) ? back->streams : NULL;
 }
 
-static void say_stop(const struct doctor *d, struct chart *c)
+static void say_stop(const struct doctor *d, struct stream_record *c)
 {
 	const struct silence *s = &c->silence;
-	struct sign *sign = signs_show(&c->signs, KIND_ack_stops, s->shown, s->asks, "an ACK of PSN %u", "none");
+	struct symptom *symptom = signs_show(&c->symptoms, KIND_ack_stops, s->shown, s->asks, "an ACK of PSN %u", "none");
 	struct address_text from = address_text(c->key.dst), to = address_text(c->key.src);
 	__u32 next = (c->responder.acked_psn + 1) & PSN_MASK;
-	struct chart *peer = opposite(d, c);
+	struct stream_record *peer = opposite(d, c);
 	char deaf[200] = "";
 
-	if (!sign)
+	if (!symptom)
 		return;
-	sign->of = c->answered_by ? &c->answered_by->key : &c->key;
+	symptom->of = c->answered_by ? &c->answered_by->key : &c->key;
 	/* what is usual, one or two do not tell, but the requester does, who sends again */
-	sign->doubted = s->heard < FINDING_PACKETS && !s->repeats;
+	symptom->doubted = s->heard < FINDING_PACKETS && !s->repeats;
 	if (peer && peer->silence.again) {
 		peer->deaf = true;
 		SAY(deaf, " %s sends again what %s has acknowledged: nothing of %s reaches it.", from.text, to.text, to.text);
 	}
-	SAY(sign->figures, "From %s to %s: PSN %u (0x%06x) is the first without one; %llu packets asked for it, or for a later one, in %g s.%s",
+	SAY(symptom->figures, "From %s to %s: PSN %u (0x%06x) is the first without one; %llu packets asked for it, or for a later one, in %g s.%s",
 	    from.text, to.text, next, next, s->asks, (s->to - s->from) / 1e9, deaf);
 }
 
 /* ---- messages ---- */
 
 /* Whether the stream ends inside of a message of which all came so far. */
-static bool is_unfinished(const struct chart *c)
+static bool is_unfinished(const struct stream_record *c)
 {
 	const struct message_study *m = &c->message;
 
 	return m->open && m->begun && m->whole && m->reth && m->bytes < m->dma_length;
 }
 
-static bool is_silent(const struct doctor *d, const struct chart *c)
+static bool is_silent(const struct doctor *d, const struct stream_record *c)
 {
 	__u64 silent = d->end > c->seen ? d->end - c->seen : 0;
 
@@ -101,26 +102,26 @@ static bool is_silent(const struct doctor *d, const struct chart *c)
 }
 
 /* Whether both have stopped at the same place of such a message, their first one. */
-static bool is_alike(const struct chart *a, const struct chart *b)
+static bool is_alike(const struct stream_record *a, const struct stream_record *b)
 {
 	const struct message_study *x = &a->message, *y = &b->message;
 
 	return !x->ended && !y->ended && x->bytes == y->bytes && x->dma_length == y->dma_length;
 }
 
-static void say_unfinished(struct chart *c)
+static void say_unfinished(struct stream_record *c)
 {
 	const struct message_study *m = &c->message;
-	struct sign *sign = signs_get(&c->signs, KIND_message_unfinished);
+	struct symptom *symptom = symptoms_get(&c->symptoms, KIND_message_unfinished);
 
-	if (!sign)
+	if (!symptom)
 		return;
-	sign->packets = m->packets;
-	sign->shown = 1;
-	sign->evidence[0].frame = c->waiting.frame;
-	SAY(sign->evidence[0].expected, "%u bytes in all", m->dma_length);
-	SAY(sign->evidence[0].found, "%llu, and nothing behind it", m->bytes);
-	SAY(sign->figures, "%llu of %u bytes.", m->bytes, m->dma_length);
+	symptom->packets = m->packets;
+	symptom->shown = 1;
+	symptom->evidence[0].frame = c->waiting.frame;
+	SAY(symptom->evidence[0].expected, "%u bytes in all", m->dma_length);
+	SAY(symptom->evidence[0].found, "%llu, and nothing behind it", m->bytes);
+	SAY(symptom->figures, "%llu of %u bytes.", m->bytes, m->dma_length);
 }
 
 /*
@@ -129,20 +130,20 @@ static void say_unfinished(struct chart *c)
  */
 static void conclude_messages(struct doctor *d)
 {
-	const struct chart *sample = NULL;
+	const struct stream_record *sample = NULL;
 
-	for (size_t i = 0; i < d->charts.count; i++) {
-		struct chart *c = d->charts.entries[i];
+	for (size_t i = 0; i < d->records.count; i++) {
+		struct stream_record *c = d->records.entries[i];
 
-		if (!chart_is_complete(c) || !is_unfinished(c) || !is_silent(d, c))
+		if (!record_is_complete(c) || !is_unfinished(c) || !is_silent(d, c))
 			continue;
 		say_unfinished(c);
 		sample = sample ?: c;
 	}
-	for (size_t i = 0; sample && i < d->charts.count; i++) {
-		struct chart *c = d->charts.entries[i];
+	for (size_t i = 0; sample && i < d->records.count; i++) {
+		struct stream_record *c = d->records.entries[i];
 
-		if (chart_is_complete(c) && is_unfinished(c) && !is_silent(d, c) && is_alike(c, sample))
+		if (record_is_complete(c) && is_unfinished(c) && !is_silent(d, c) && is_alike(c, sample))
 			say_unfinished(c);
 	}
 }
@@ -151,10 +152,10 @@ void silence_conclude(struct doctor *d)
 {
 	if (d->selection)
 		return;
-	for (size_t i = 0; i < d->charts.count; i++) {
-		struct chart *c = d->charts.entries[i];
+	for (size_t i = 0; i < d->records.count; i++) {
+		struct stream_record *c = d->records.entries[i];
 
-		if (chart_is_complete_with_answers(c) && has_stopped(c))
+		if (record_is_complete_with_answers(c) && has_stopped(c))
 			say_stop(d, c);
 	}
 	conclude_messages(d);

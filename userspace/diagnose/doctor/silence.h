@@ -28,8 +28,8 @@ void silence_ask(struct silence *s, const struct responder_study *r, const struc
 void silence_answer(struct silence *s, const struct responder_study *r, const struct roce_packet *p, __u64 time);
 
 /*
- * Adds the signs of acknowledgements that stop, and of messages that are never finished, when all packets were taken and before
- * the streams are concluded.
+ * Adds the symptoms of acknowledgements that stop, and of messages that are never finished, when all packets were taken and
+ * before the streams are concluded.
  */
 void silence_conclude(struct doctor *d);
 

@@ -8,7 +8,7 @@
 struct doctor_packet {
 	__u64 number; /* of the frame: in a capture from 1, as in Wireshark; live: of the frames taken */
 	const struct observer_frame *frame;
-	const struct observer_look *look;
+	const struct observer_parsed *parsed;
 	const struct roce_event *event;
 	const struct roce_stream *stream; /* its state after this packet; NULL: no stream */
 	bool apart; /* live, or of a selection: packets of this stream were not taken between the one before and this one */

@@ -27,7 +27,7 @@ enum loss_call {
 	CALLS
 };
 
-struct step {
+struct doctor_step {
 	__u64 frame;
 	struct roce_event event;
 	__u32 psn;

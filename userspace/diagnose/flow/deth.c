@@ -15,9 +15,9 @@ static bool has(const __u32 *list, __u32 count, __u32 value)
 
 void deth_take(struct deth_study *d, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__u32 at = p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN) + sizeof(struct wire_bth), n = d->count, qkey, psn = p->number;
-	bool good = taken->look->icrc != ICRC_BAD;
+	bool good = taken->parsed->icrc != ICRC_BAD;
 
 	if (at + sizeof(struct wire_deth) > taken->frame->captured || (d->good && !good))
 		return;
@@ -52,21 +52,21 @@ bool deth_is_missing(const struct deth_study *d)
 	       (FEW(d->same_qkeys, d->count) || (d->count >= COUNTED && FEW(d->count - 1 - d->next, d->count)));
 }
 
-void deth_conclude(const struct deth_study *d, struct signs *signs)
+void deth_conclude(const struct deth_study *d, struct symptoms *symptoms)
 {
-	struct sign *sign = signs_get(signs, KIND_deth_missing);
+	struct symptom *symptom = symptoms_get(symptoms, KIND_deth_missing);
 
-	if (!sign)
+	if (!symptom)
 		return;
-	sign->packets = d->packets;
+	symptom->packets = d->packets;
 	for (__u32 i = 0; i < d->count && i < FINDING_EVIDENCE; i++) {
-		struct evidence *e = &sign->evidence[sign->shown++];
+		struct evidence *e = &symptom->evidence[symptom->shown++];
 
 		e->frame = d->frame[i];
 		SAY(e->expected, "always the Q_Key of QPN %u", d->key.qpn);
 		SAY(e->found, "Q_Key 0x%08x, source QPN 0x%06x", d->qkey[i], d->sqpn[i]);
 	}
-	SAY(sign->figures, "%s",
+	SAY(symptom->figures, "%s",
 	    FEW(d->same_qkeys, d->count) ? "Neither the Q_Key nor the source QPN that is read there comes twice." :
 	    "No source QPN that is read there comes twice, but the PSN counts on from packet to packet.");
 }

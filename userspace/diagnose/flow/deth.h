@@ -7,7 +7,7 @@
 #define USERSPACE_DIAGNOSE_FLOW_DETH_H
 
 #include "userspace/diagnose/finding/packet.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 
 #define DETHS 64 /* packets to one QP that are looked at */
 
@@ -32,7 +32,7 @@ void deth_take(struct deth_study *d, const struct doctor_packet *taken);
 /* Whether its packets have no DETH. */
 bool deth_is_missing(const struct deth_study *d);
 
-/* Adds the sign. */
-void deth_conclude(const struct deth_study *d, struct signs *signs);
+/* Adds the symptom. */
+void deth_conclude(const struct deth_study *d, struct symptoms *symptoms);
 
 #endif

@@ -38,7 +38,7 @@ static void take_silence(struct duplicates *d, __u64 packets)
 
 static void take_duplicate(struct duplicates *d, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	bool executed = roce_is_answered(p), asks = request_asks(p);
 	__u32 psn = p->number;
 
@@ -65,7 +65,7 @@ static void take_duplicate(struct duplicates *d, const struct doctor_packet *tak
 
 void duplicates_request(struct duplicates *d, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__u32 psn = p->number, bytes = p->op & OP_READ_REQUEST ? p->dma_length : 0;
 
 	if (taken->event->kinds & ROCE_EVENT(psn_resync))
@@ -105,10 +105,10 @@ static bool is_right(const struct duplicates *d, const struct roce_packet *p)
 	return psn_distance(d->lowest, psn) >= 0 && psn_distance(psn, d->highest) >= 0;
 }
 
-static void take_otherwise(const struct duplicates *d, struct signs *signs, const struct doctor_packet *taken)
+static void take_otherwise(const struct duplicates *d, struct symptoms *symptoms, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
-	struct evidence *e = signs_add(signs, KIND_duplicate_answered_otherwise, taken->number);
+	const struct roce_packet *p = &taken->parsed->packet;
+	struct evidence *e = symptoms_add(symptoms, KIND_duplicate_answered_otherwise, taken->number);
 
 	if (!e)
 		return;
@@ -141,32 +141,33 @@ static void end_wait(struct duplicates *d, __u64 usual)
 	d->answered += own || !in_vain;
 }
 
-void duplicates_answer(struct duplicates *d, struct signs *signs, const struct doctor_packet *taken, __u64 usual)
+void duplicates_answer(struct duplicates *d, struct symptoms *symptoms, const struct doctor_packet *taken, __u64 usual)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 
 	if (!d->met)
 		return;
 	if (is_of_duplicates(d) && !is_right(d, p))
-		take_otherwise(d, signs, taken);
+		take_otherwise(d, symptoms, taken);
 	if (d->waiting.asks)
 		end_wait(d, usual);
 	memset(&d->waiting, 0, sizeof(d->waiting));
 	move_on(d, p);
 }
 
-void duplicates_conclude(struct duplicates *d, struct signs *signs, __u64 usual)
+void duplicates_conclude(struct duplicates *d, struct symptoms *symptoms, __u64 usual)
 {
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (d->waiting.asks && is_in_vain(d, usual))
 		take_silence(d, d->waiting.asks);
 	if (!d->silent || d->silent <= FEW * d->answered)
 		return;
-	sign = signs_show(signs, KIND_duplicate_unanswered, d->shown, d->unanswered, "an ACK of PSN 0x%06x, or of a later one",
-			  "none");
-	if (!sign)
+	symptom = signs_show(symptoms, KIND_duplicate_unanswered, d->shown, d->unanswered,
+			     "an ACK of PSN 0x%06x, or of a later one",
+			     "none");
+	if (!symptom)
 		return;
-	SAY(sign->figures, "The responder has acknowledged them up to PSN 0x%06x; %llu asked for it again, and %s.",
+	SAY(symptom->figures, "The responder has acknowledged them up to PSN 0x%06x; %llu asked for it again, and %s.",
 	    (d->behind - 1) & PSN_MASK, d->unanswered, d->answered ? "hardly one was answered" : "none was answered");
 }

@@ -7,7 +7,7 @@
 #define USERSPACE_DIAGNOSE_FLOW_DUPLICATE_H
 
 #include "userspace/diagnose/finding/packet.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 
 /* Of a stream of RC requests. All zero at first, and when its PSNs begin anew. */
 struct duplicates {
@@ -41,10 +41,10 @@ void duplicates_anew(struct duplicates *d);
 /* A request was sent. */
 void duplicates_request(struct duplicates *d, const struct doctor_packet *taken);
 
-/* An answer with an AETH came. signs: of the requests. usual (ns): how long an acknowledgement took at most; 0: not known. */
-void duplicates_answer(struct duplicates *d, struct signs *signs, const struct doctor_packet *taken, __u64 usual);
+/* An answer with an AETH came. symptoms: of the requests. usual (ns): the longest wait for an answer; 0: not known. */
+void duplicates_answer(struct duplicates *d, struct symptoms *symptoms, const struct doctor_packet *taken, __u64 usual);
 
-/* Adds the sign of duplicates that are not answered. All packets of both directions were taken. */
-void duplicates_conclude(struct duplicates *d, struct signs *signs, __u64 usual);
+/* Adds the symptom of duplicates that are not answered. All packets of both directions were taken. */
+void duplicates_conclude(struct duplicates *d, struct symptoms *symptoms, __u64 usual);
 
 #endif

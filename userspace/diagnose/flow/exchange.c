@@ -85,7 +85,7 @@ static void take_wait(struct exchange_rnr *r, __u64 time)
 }
 
 /* Counts a request of the run that an RNR NAK asks for again. */
-static void take_again(struct exchange_rnr *r, const struct step *p, __u64 time)
+static void take_again(struct exchange_rnr *r, const struct doctor_step *p, __u64 time)
 {
 	if (!r->open || psn_distance(r->next, p->psn) < 0)
 		return;
@@ -115,7 +115,7 @@ void exchange_nak(struct exchange *x, const struct responder_study *r, const str
 	n->frame = frame;
 }
 
-static void take_nak(struct exchange_nak *n, const struct step *p)
+static void take_nak(struct exchange_nak *n, const struct doctor_step *p)
 {
 	if (!n->open)
 		return;
@@ -134,24 +134,25 @@ bool exchange_ignores(const struct exchange *x, const struct responder_study *r)
 	return x->nak.open && psn_distance(x->nak.newest, responder_newest(r)) > (__s32)most;
 }
 
-void exchange_conclude(const struct exchange *x, const struct responder_study *r, struct signs *signs, size_t streams)
+void exchange_conclude(const struct exchange *x, const struct responder_study *r, struct symptoms *symptoms, size_t streams)
 {
 	const struct exchange_nak *n = &x->nak;
 	__u32 newest = responder_newest(r), on = psn_distance(n->newest, newest);
-	struct sign *sign = exchange_ignores(x, r) ? signs_get(signs, KIND_nak_ignored) : NULL;
+	struct symptom *symptom = exchange_ignores(x, r) ? symptoms_get(symptoms, KIND_nak_ignored) : NULL;
 	char more[96] = "";
 
-	if (!sign)
+	if (!symptom)
 		return;
-	sign->packets = on;
-	sign->doubted = n->apart || n->heeded || n->shared;
-	sign->shown = 1;
-	sign->evidence[0].frame = n->frame;
-	SAY(sign->evidence[0].expected, "PSN 0x%06x sent again", n->psn);
-	SAY(sign->evidence[0].found, "PSN 0x%06x to 0x%06x", (n->newest + 1) & PSN_MASK, newest);
+	symptom->packets = on;
+	symptom->doubted = n->apart || n->heeded || n->shared;
+	symptom->shown = 1;
+	symptom->evidence[0].frame = n->frame;
+	SAY(symptom->evidence[0].expected, "PSN 0x%06x sent again", n->psn);
+	SAY(symptom->evidence[0].found, "PSN 0x%06x to 0x%06x", (n->newest + 1) & PSN_MASK, newest);
 	if (streams > 1)
 		SAY(more, " Which of %zu streams is meant is not known; none of them goes back.", streams);
-	SAY(sign->figures, "The NAK in frame %llu asks for PSN 0x%06x; %u packets come behind it, up to 0x%06x, and never that one.%s",
+	SAY(symptom->figures,
+	    "The NAK in frame %llu asks for PSN 0x%06x; %u packets come behind it, up to 0x%06x, and never that one.%s",
 	    n->frame, n->psn, on, newest, more);
 }
 
@@ -162,7 +163,7 @@ void exchange_anew(struct exchange *x)
 	x->rnr.open = x->nak.open = false;
 }
 
-void exchange_request(struct exchange *x, const struct responder_study *r, const struct step *p, __u64 time)
+void exchange_request(struct exchange *x, const struct responder_study *r, const struct doctor_step *p, __u64 time)
 {
 	take_again(&x->rnr, p, time);
 	take_nak(&x->nak, p);

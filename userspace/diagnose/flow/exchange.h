@@ -42,7 +42,7 @@ struct exchange {
 void exchange_anew(struct exchange *x);
 
 /* Takes a request, before its responder (r) does. */
-void exchange_request(struct exchange *x, const struct responder_study *r, const struct step *p, __u64 time);
+void exchange_request(struct exchange *x, const struct responder_study *r, const struct doctor_step *p, __u64 time);
 
 /* An answer to these requests came, which their responder (r) has taken. */
 void exchange_ack(struct exchange *x, const struct responder_study *r);
@@ -65,7 +65,8 @@ struct rnr_text rnr_text(__u32 timer);
 /* Whether the oldest NAK that is not heeded is old enough: more came behind it than ever were on their way. */
 bool exchange_ignores(const struct exchange *x, const struct responder_study *r);
 
-/* Adds the sign of a NAK that is not heeded. streams: so many it may be of, all of which go on without it; 1: it is of this one. */
-void exchange_conclude(const struct exchange *x, const struct responder_study *r, struct signs *signs, size_t streams);
+/* Adds the symptom of a NAK that is not heeded. streams: so many it may be of,
+	all of which go on without it; 1: it is of this one. */
+void exchange_conclude(const struct exchange *x, const struct responder_study *r, struct symptoms *symptoms, size_t streams);
 
 #endif

@@ -6,7 +6,7 @@
 #include "roce/datagram/datagram.h"
 #include "userspace/diagnose/flow/flow.h"
 #include "userspace/diagnose/flow/flow_format.h"
-#include "userspace/diagnose/flow/flow_told.h"
+#include "userspace/diagnose/flow/flow_judge.h"
 #include "userspace/observe/model/near_roce.h"
 #include "userspace/observe/model/udp_ports.h"
 
@@ -30,7 +30,7 @@ static struct flow *flow_at(const struct flows *f, size_t i)
 static void free_flow(struct flow *w)
 {
 	sample_free(&w->sample);
-	signs_free(&w->signs);
+	symptoms_free(&w->symptoms);
 }
 
 void flows_free(struct flows *f)
@@ -56,7 +56,7 @@ static void take_any(struct flow *any, const struct doctor_packet *p)
 {
 	struct roce_key key;
 
-	roce_stream_key(&p->look->packet, &key);
+	roce_stream_key(&p->parsed->packet, &key);
 	key.qpn = FINDING_NO_QPN;
 	if (!any->key.kind)
 		any->key = key;
@@ -66,7 +66,7 @@ static void take_any(struct flow *any, const struct doctor_packet *p)
 
 static void show(struct flow *w, enum finding_kind kind, __u64 frame, bool expects, __u64 expected, __u64 found)
 {
-	struct evidence *e = signs_add(&w->signs, kind, frame);
+	struct evidence *e = symptoms_add(&w->symptoms, kind, frame);
 
 	if (!e)
 		return;
@@ -78,7 +78,7 @@ static void show(struct flow *w, enum finding_kind kind, __u64 frame, bool expec
 /* What the engine says of the datagram. The counters tell how many there were; here are the first ones. */
 static void take_events(struct flow *w, const struct doctor_packet *p)
 {
-	__u64 number = p->look->packet.number;
+	__u64 number = p->parsed->packet.number;
 	__u32 kinds = p->event->kinds;
 
 	if (kinds & ROCE_EVENT(psn_gap))
@@ -90,14 +90,14 @@ static void take_events(struct flow *w, const struct doctor_packet *p)
 	if (kinds & ROCE_EVENT(psn_resync))
 		show(w, KIND_flow_restart, p->number, false, 0, number);
 	if (kinds & ROCE_EVENT(message_broken))
-		signs_add(&w->signs, KIND_flow_heaps, p->number);
+		symptoms_add(&w->symptoms, KIND_flow_heaps, p->number);
 	w->latest = number;
 }
 
 /* Notices a counter that is narrower than its field. */
 static void take_wrap(struct flow *w, const struct roce_udp_format *f, const struct doctor_packet *p)
 {
-	__u32 from = p->look->packet.l4_offset + WIRE_UDP_LEN, end = from + p->look->packet.payload_bytes;
+	__u32 from = p->parsed->packet.l4_offset + WIRE_UDP_LEN, end = from + p->parsed->packet.payload_bytes;
 	const struct roce_cursor d = { .window = p->frame->bytes, .offset = from,
 				       .available = end < p->frame->captured ? end : p->frame->captured };
 	__u64 value = 0, top;
@@ -133,7 +133,7 @@ static void take_numbered(struct flows *f, struct flow *w, const struct doctor_p
 
 void flows_take(struct flows *f, const struct doctor_packet *p)
 {
-	const struct roce_packet *packet = &p->look->packet;
+	const struct roce_packet *packet = &p->parsed->packet;
 	struct flow_port *port = &f->port[packet->port - 1];
 	struct roce_key key;
 	struct flow *w;
@@ -154,22 +154,22 @@ void flows_take(struct flows *f, const struct doctor_packet *p)
 
 void flows_take_other(struct flows *f, const struct doctor_packet *p)
 {
-	const struct roce_packet *packet = &p->look->packet;
+	const struct roce_packet *packet = &p->parsed->packet;
 	struct changed_frame changed;
-	struct observer_look look;
+	struct observer_parsed parsed;
 	struct doctor_packet other = *p;
 
 	for (size_t i = 0; f->ports && i < ROCE_UDP_PORTS; i++) {
 		if (!f->ports->port[i] || packet->udp_port != SWAPPED(f->ports->port[i]) || f->port[i].datagrams)
 			continue;
 		changed_frame_make(&changed, p->frame, packet->l4_offset + 2, f->ports->port[i]);
-		observer_look(&changed.frame, f->ports, &look);
-		if (look.packet.kind != ROCE_UDP)
+		observer_parse(&changed.frame, f->ports, &parsed);
+		if (parsed.packet.kind != ROCE_UDP)
 			return;
 		other.frame = &changed.frame;
-		other.look = &look;
+		other.parsed = &parsed;
 		take_any(&f->port[i].swapped, &other);
-		signs_add(&f->port[i].swapped.signs, KIND_flow_port_swapped, p->number);
+		symptoms_add(&f->port[i].swapped.symptoms, KIND_flow_port_swapped, p->number);
 		return;
 	}
 }
@@ -194,42 +194,42 @@ void flows_count(struct flows *f, const struct snapshot *s)
 
 /* ---- what was counted ---- */
 
-static struct sign *count(struct flow *w, enum finding_kind kind, __u64 packets)
+static struct symptom *count(struct flow *w, enum finding_kind kind, __u64 packets)
 {
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (!packets) {
-		signs_drop(&w->signs, kind);
+		symptoms_drop(&w->symptoms, kind);
 		return NULL;
 	}
-	sign = signs_get(&w->signs, kind);
-	if (sign)
-		sign->packets = packets;
-	return sign;
+	symptom = symptoms_get(&w->symptoms, kind);
+	if (symptom)
+		symptom->packets = packets;
+	return symptom;
 }
 
 static void count_heaps(struct flow *w, const __u64 *v, __u64 lost, bool selection)
 {
-	struct sign *sign;
+	struct symptom *symptom;
 
 	(void)selection;
-	signs_drop(&w->signs, KIND_flow_loss);
-	signs_drop(&w->signs, KIND_flow_reorder); /* heaps may be mixed */
-	sign = count(w, KIND_flow_heaps, v[COUNTER_messages_broken] + lost);
-	if (sign)
-		flow_say(sign, "%llu came in part, %llu not at all, %llu whole.", v[COUNTER_messages_broken], lost,
+	symptoms_drop(&w->symptoms, KIND_flow_loss);
+	symptoms_drop(&w->symptoms, KIND_flow_reorder); /* heaps may be mixed */
+	symptom = count(w, KIND_flow_heaps, v[COUNTER_messages_broken] + lost);
+	if (symptom)
+		flow_say(symptom, "%llu came in part, %llu not at all, %llu whole.", v[COUNTER_messages_broken], lost,
 			 v[COUNTER_messages]);
 }
 
 static void count_numbers(struct flow *w, const __u64 *v, __u64 lost, bool selection)
 {
-	struct sign *sign = count(w, KIND_flow_loss, lost);
+	struct symptom *symptom = count(w, KIND_flow_loss, lost);
 	char of[32] = "";
 
 	if (!selection)
 		SAY(of, " of %llu", v[COUNTER_udp_packets] + lost);
-	if (sign)
-		flow_say(sign, "%llu%s, in %llu gap%s.", lost, of, v[COUNTER_psn_gaps], v[COUNTER_psn_gaps] == 1 ? "" : "s");
+	if (symptom)
+		flow_say(symptom, "%llu%s, in %llu gap%s.", lost, of, v[COUNTER_psn_gaps], v[COUNTER_psn_gaps] == 1 ? "" : "s");
 	count(w, KIND_flow_reorder, v[COUNTER_psn_recovered]);
 }
 
@@ -238,7 +238,7 @@ static void conclude_counted(struct flow *w, const struct roce_udp_format *f, bo
 {
 	const __u64 *v = w->counters->value;
 	__u64 again = 3 * v[COUNTER_psn_resyncs], lost = snapshot_lost(w->counters);
-	struct sign *wrap;
+	struct symptom *wrap;
 
 	(f->kind == UDP_HEAP ? count_heaps : count_numbers)(w, v, lost, selection);
 	/* three datagrams count as duplicates until another sequence is known by them */
@@ -247,8 +247,8 @@ static void conclude_counted(struct flow *w, const struct roce_udp_format *f, bo
 	if (v[COUNTER_psn_interleaved] >= MIXED_LEAST)
 		count(w, KIND_flow_mixed, v[COUNTER_psn_interleaved]);
 	if ((w->wraps < WRAPS_LEAST && w->wrap_bits < WRAP_ONCE) || w->ones >> w->wrap_bits)
-		signs_drop(&w->signs, KIND_flow_wrap);
-	wrap = count(w, KIND_flow_wrap, signs_find(&w->signs, KIND_flow_wrap) ? v[COUNTER_udp_packets] : 0);
+		symptoms_drop(&w->symptoms, KIND_flow_wrap);
+	wrap = count(w, KIND_flow_wrap, symptoms_find(&w->symptoms, KIND_flow_wrap) ? v[COUNTER_udp_packets] : 0);
 	if (wrap)
 		flow_say(wrap, "It has %u bits of %u.", w->wrap_bits, f->number.bits);
 }
@@ -260,40 +260,40 @@ static void doubt_counted(struct flow *w)
 						     KIND_flow_restart };
 	bool doubted = false;
 
-	for (size_t i = 0; i < w->signs.count; i++) {
-		const struct sign *s = &w->signs.list[i];
+	for (size_t i = 0; i < w->symptoms.count; i++) {
+		const struct symptom *s = &w->symptoms.list[i];
 
 		doubted |= finding_rules[s->kind].class == CLASS_FLOW && s->kind != KIND_flow_wrap && s->doubted;
 	}
 	for (size_t i = 0; doubted && i < ROCE_ARRAY_SIZE(counted); i++)
-		signs_doubt(&w->signs, counted[i]);
+		symptoms_doubt(&w->symptoms, counted[i]);
 }
 
 /* ---- ports ---- */
 
 /* What the datagrams could be instead. */
-static void say_guess(struct flow *any, const struct roce_udp_format *f, struct sign *sign)
+static void say_guess(struct flow *any, const struct roce_udp_format *f, struct symptom *symptom)
 {
 	const char *guess = format_guess(&any->sample);
 
 	if (guess)
-		flow_say(sign, "They are like those of `--udp %u,%s`.", any->key.port, guess);
+		flow_say(symptom, "They are like those of `--udp %u,%s`.", any->key.port, guess);
 	else
-		flow_say_counter(any, f, sign);
+		flow_say_counter(any, f, symptom);
 }
 
 static void show_mismatch(struct flow *any, enum finding_kind kind, const struct format_mismatch *m)
 {
 	static const struct udp_field none;
-	struct sign *sign = flow_sign(any, kind, &none, any->sample.count);
+	struct symptom *symptom = flow_symptom(any, kind, &none, any->sample.count);
 
-	if (!sign)
+	if (!symptom)
 		return;
-	for (size_t i = 1; i < sign->shown; i++)
-		sign->evidence[i].frame = 0;
-	sign->shown = 1;
-	SAY(sign->evidence[0].expected, "%s", m->expected);
-	SAY(sign->evidence[0].found, "%s", m->found);
+	for (size_t i = 1; i < symptom->shown; i++)
+		symptom->evidence[i].frame = 0;
+	symptom->shown = 1;
+	SAY(symptom->evidence[0].expected, "%s", m->expected);
+	SAY(symptom->evidence[0].found, "%s", m->found);
 }
 
 /* Whether all datagrams of a port are none of its format. */
@@ -302,85 +302,85 @@ static bool judge_format(struct flow *any, const struct roce_udp_format *f)
 	const struct udp_named *named = udp_format_named(f);
 	struct format_mismatch m = { "", "" };
 	enum format_verdict verdict = named ? format_judge(named->name, &any->sample, &m) : FORMAT_UNKNOWN;
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (verdict != FORMAT_OTHER && verdict != FORMAT_SWAPPED)
 		return false;
 	show_mismatch(any, verdict == FORMAT_SWAPPED ? KIND_flow_byte_order : KIND_flow_format, &m);
-	sign = signs_find(&any->signs, KIND_flow_format);
-	if (sign)
-		say_guess(any, f, sign);
-	sign = signs_find(&any->signs, KIND_flow_byte_order);
-	if (sign)
-		flow_say(sign, "With the bytes of each word in the other order the header is one of %s.", named->name);
+	symptom = symptoms_find(&any->symptoms, KIND_flow_format);
+	if (symptom)
+		say_guess(any, f, symptom);
+	symptom = symptoms_find(&any->symptoms, KIND_flow_byte_order);
+	if (symptom)
+		flow_say(symptom, "With the bytes of each word in the other order the header is one of %s.", named->name);
 	return true;
 }
 
 static void judge_short(struct flow_port *port, const struct roce_udp_format *f)
 {
 	static const struct udp_field none;
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (port->foreign < port->datagrams || (f->kind != UDP_NUMBER && f->kind != UDP_SECOND))
 		return;
-	sign = flow_sign(&port->any, KIND_flow_short, &none, port->foreign);
-	if (!sign)
+	symptom = flow_symptom(&port->any, KIND_flow_short, &none, port->foreign);
+	if (!symptom)
 		return;
-	flow_say(sign, "The first one has %u bytes, the number ends at %u.",
+	flow_say(symptom, "The first one has %u bytes, the number ends at %u.",
 		 port->any.sample.count ? port->any.sample.heads[0].payload : 0, (f->number.at + f->number.bits + 7) / 8);
-	flow_say_counter(&port->any, f, sign);
+	flow_say_counter(&port->any, f, symptom);
 }
 
 /* A port without a format: what it could be. */
 static void hint_foreign(struct flow_port *port, const struct roce_udp_format *f)
 {
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (f->kind != UDP_PROGRAMS || !port->foreign)
 		return;
-	sign = signs_get(&port->any.signs, KIND_hint_flow_foreign);
-	if (!sign)
+	symptom = symptoms_get(&port->any.symptoms, KIND_hint_flow_foreign);
+	if (!symptom)
 		return;
-	sign->packets = port->foreign;
-	say_guess(&port->any, f, sign);
+	symptom->packets = port->foreign;
+	say_guess(&port->any, f, symptom);
 }
 
 /* Datagrams to the port with its bytes swapped: of its format for certain, or another program's. */
 static void judge_swapped(struct flow_port *port, const struct roce_udp_format *f)
 {
-	struct sign *sign = signs_find(&port->swapped.signs, KIND_flow_port_swapped);
+	struct symptom *symptom = symptoms_find(&port->swapped.symptoms, KIND_flow_port_swapped);
 	const struct udp_named *named = udp_format_named(f);
 	struct format_mismatch unused;
 	struct stride s = { 0 };
 
-	if (!sign || port->datagrams) {
-		signs_drop(&port->swapped.signs, KIND_flow_port_swapped);
+	if (!symptom || port->datagrams) {
+		symptoms_drop(&port->swapped.symptoms, KIND_flow_port_swapped);
 		return;
 	}
 	if (f->kind == UDP_NUMBER)
 		s = sample_stride(&port->swapped.sample, &f->number, f->step);
-	sign->doubted = !(stride_is_regular(&s, 6) && s.by == f->step) &&
+	symptom->doubted = !(stride_is_regular(&s, 6) && s.by == f->step) &&
 			!(named && format_judge(named->name, &port->swapped.sample, &unused) == FORMAT_FITS);
-	flow_say(sign, "They go to port %u (0x%04x) instead of %u (0x%04x).", SWAPPED(port->swapped.key.port),
+	flow_say(symptom, "They go to port %u (0x%04x) instead of %u (0x%04x).", SWAPPED(port->swapped.key.port),
 		 SWAPPED(port->swapped.key.port), port->swapped.key.port, port->swapped.key.port);
 }
 
 /* Names the ports to which nothing came. */
-static void hint_ports(const struct flows *f, struct signs *hints, const char *instead)
+static void hint_ports(const struct flows *f, struct symptoms *hints, const char *instead)
 {
 	char ports[ROCE_UDP_PORTS * 8] = "";
-	struct sign *sign;
+	struct symptom *symptom;
 
 	for (size_t i = 0; i < ROCE_UDP_PORTS; i++)
 		if (f->ports->port[i] && !f->port[i].datagrams)
 			snprintf(ports + strlen(ports), sizeof(ports) - strlen(ports), "%s%u", *ports ? ", " : "",
 				 f->ports->port[i]);
-	sign = *ports ? signs_get(hints, KIND_hint_flow_port) : NULL;
-	if (sign)
-		flow_say(sign, "Port %s. What came: %s.", ports, *instead ? instead : "nothing else");
+	symptom = *ports ? symptoms_get(hints, KIND_hint_flow_port) : NULL;
+	if (symptom)
+		flow_say(symptom, "Port %s. What came: %s.", ports, *instead ? instead : "nothing else");
 }
 
-void flows_conclude(struct flows *f, struct signs *hints, const char *instead, bool selection)
+void flows_conclude(struct flows *f, struct symptoms *hints, const char *instead, bool selection)
 {
 	bool told_wrong[ROCE_UDP_PORTS] = { false };
 
@@ -401,7 +401,7 @@ void flows_conclude(struct flows *f, struct signs *hints, const char *instead, b
 		const struct roce_udp_format *format = format_of(f, w);
 
 		if (told_wrong[format - f->ports->format]) {
-			signs_free(&w->signs);
+			symptoms_free(&w->symptoms);
 			continue;
 		}
 		if (!selection)

@@ -7,14 +7,14 @@
 #define USERSPACE_DIAGNOSE_FLOW_FLOW_H
 
 #include "userspace/diagnose/finding/index.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/diagnose/flow/flow_sample.h"
 #include "userspace/observe/model/snapshot.h"
 
 struct flow {
 	struct roce_key key; /* first member: the key of the index */
-	struct sample sample;
-	struct signs signs;
+	struct flow_sample sample;
+	struct symptoms symptoms;
 	const struct roce_counters *counters; /* of all its datagrams; NULL: not known */
 	__u64 latest; /* the number of the datagram before */
 	__u64 value;  /* of its field, if `met` */
@@ -55,10 +55,10 @@ bool flows_lack_port(const struct flows *f);
 void flows_count(struct flows *f, const struct snapshot *s);
 
 /*
- * Completes the signs of flows and ports. instead: what came otherwise, in words. selection: the datagrams do not follow one
+ * Completes the symptoms of flows and ports. instead: what came otherwise, in words. selection: the datagrams do not follow one
  * another.
  */
-void flows_conclude(struct flows *f, struct signs *hints, const char *instead, bool selection);
+void flows_conclude(struct flows *f, struct symptoms *hints, const char *instead, bool selection);
 
 void flows_free(struct flows *f);
 

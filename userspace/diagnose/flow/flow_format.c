@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/bytes.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/diagnose/flow/flow_format.h"
 
 #define MARK5B_SYNC 0xabaddeed
@@ -103,7 +103,7 @@ static struct sample_head swapped(const struct sample_head *h, __u32 word)
 }
 
 /* How many datagrams fit. */
-static size_t count_fits(size_t check, const struct sample *s, bool swap)
+static size_t count_fits(size_t check, const struct flow_sample *s, bool swap)
 {
 	struct format_mismatch unused;
 	size_t count = 0;
@@ -116,7 +116,7 @@ static size_t count_fits(size_t check, const struct sample *s, bool swap)
 	return count;
 }
 
-enum format_verdict format_judge(const char *name, const struct sample *s, struct format_mismatch *mismatch)
+enum format_verdict format_judge(const char *name, const struct flow_sample *s, struct format_mismatch *mismatch)
 {
 	size_t i, fit;
 
@@ -135,7 +135,7 @@ enum format_verdict format_judge(const char *name, const struct sample *s, struc
 	return FORMAT_OTHER;
 }
 
-const char *format_guess(const struct sample *s)
+const char *format_guess(const struct flow_sample *s)
 {
 	for (size_t i = 0; s->count && i < ROCE_ARRAY_SIZE(checks); i++)
 		if (count_fits(i, s, false) == s->count)

@@ -21,9 +21,9 @@ enum format_verdict {
 };
 
 /* name: of a format. mismatch: of the first head, filled in unless it fits. */
-enum format_verdict format_judge(const char *name, const struct sample *s, struct format_mismatch *mismatch);
+enum format_verdict format_judge(const char *name, const struct flow_sample *s, struct format_mismatch *mismatch);
 
 /* The format that all datagrams of the sample fit. NULL: none that is known by its headers. */
-const char *format_guess(const struct sample *s);
+const char *format_guess(const struct flow_sample *s);
 
 #endif

@@ -9,9 +9,9 @@
 #define STEPS_LEAST 8 /* of a regular field */
 #define CLASSES 16 /* most flows that are mixed */
 
-void sample_take(struct sample *s, const struct doctor_packet *p)
+void sample_take(struct flow_sample *s, const struct doctor_packet *p)
 {
-	const struct roce_packet *packet = &p->look->packet;
+	const struct roce_packet *packet = &p->parsed->packet;
 	__u32 from = packet->l4_offset + WIRE_UDP_LEN, captured = p->frame->captured;
 	__u32 bytes = captured > from ? captured - from : 0;
 	struct sample_head *h;
@@ -41,10 +41,10 @@ void sample_take(struct sample *s, const struct doctor_packet *p)
 	memcpy(h->data, p->frame->bytes + from, h->bytes);
 }
 
-void sample_free(struct sample *s)
+void sample_free(struct flow_sample *s)
 {
 	free(s->heads);
-	*s = (struct sample){ 0 };
+	*s = (struct flow_sample){ 0 };
 }
 
 bool sample_value(const struct sample_head *h, const struct udp_field *field, __u64 *value)
@@ -74,7 +74,7 @@ bool stride_is_regular(const struct stride *s, size_t eighths)
 }
 
 /* The steps of a field. Returns how many there are. */
-static size_t steps_of(const struct sample *s, const struct udp_field *field, __u64 steps[SAMPLE_MOST])
+static size_t steps_of(const struct flow_sample *s, const struct udp_field *field, __u64 steps[SAMPLE_MOST])
 {
 	size_t count = 0;
 	__u64 before = 0, value;
@@ -107,7 +107,7 @@ static __u64 majority(const __u64 *values, size_t count)
 	return best;
 }
 
-struct stride sample_stride(const struct sample *s, const struct udp_field *field, __u64 unit)
+struct stride sample_stride(const struct flow_sample *s, const struct udp_field *field, __u64 unit)
 {
 	__u64 steps[SAMPLE_MOST], most = unit > mask(field->bits) / STRIDE_NEAR ? mask(field->bits) : STRIDE_NEAR * unit;
 	struct stride r = { .steps = steps_of(s, field, steps), .bits = field->bits };
@@ -136,7 +136,7 @@ static bool is_better(const struct stride *a, const struct udp_field *at, const 
 	return !(at->at % at->bits) && than->at % than->bits;
 }
 
-bool sample_find_counter(const struct sample *s, struct udp_field *field, struct stride *stride)
+bool sample_find_counter(const struct flow_sample *s, struct udp_field *field, struct stride *stride)
 {
 	static const __u8 widths[] = { 32, 64, 16 };
 	bool found = false;
@@ -160,7 +160,7 @@ struct class {
 	__u64 name, number;
 };
 
-static bool separates(const struct sample *s, const struct udp_field *number, __u64 unit, const struct udp_field *field)
+static bool separates(const struct flow_sample *s, const struct udp_field *number, __u64 unit, const struct udp_field *field)
 {
 	struct class classes[CLASSES];
 	size_t count = 0, steps = 0, right = 0, k;
@@ -183,7 +183,7 @@ static bool separates(const struct sample *s, const struct udp_field *number, __
 	return count > 1 && steps >= STEPS_LEAST && steps >= 3 * count && 8 * right >= 7 * steps;
 }
 
-bool sample_find_separator(const struct sample *s, const struct udp_field *number, __u64 unit, struct udp_field *field)
+bool sample_find_separator(const struct flow_sample *s, const struct udp_field *number, __u64 unit, struct udp_field *field)
 {
 	static const __u8 widths[] = { 8, 16, 32 };
 

@@ -17,14 +17,14 @@ struct sample_head {
 };
 
 /* All zero at first. */
-struct sample {
+struct flow_sample {
 	struct sample_head *heads;
 	size_t count, room;
 	bool ended; /* the next datagram does not follow: no more are taken */
 };
 
 /* Takes the datagram of a frame of kind ROCE_UDP, if there is room. */
-void sample_take(struct sample *s, const struct doctor_packet *p);
+void sample_take(struct flow_sample *s, const struct doctor_packet *p);
 
 /* How a field counts from each datagram to the next. Datagrams that come again, one directly after the other, are left out. */
 struct stride {
@@ -39,7 +39,7 @@ struct stride {
 #define STRIDE_NEAR 1024
 
 /* unit: by which it is told to count, 1 or more. */
-struct stride sample_stride(const struct sample *s, const struct udp_field *field, __u64 unit);
+struct stride sample_stride(const struct flow_sample *s, const struct udp_field *field, __u64 unit);
 
 /* How far the most frequent step goes. *back: backward. */
 __u64 stride_size(const struct stride *s, bool *back);
@@ -51,14 +51,14 @@ bool stride_is_regular(const struct stride *s, size_t eighths);
 bool sample_value(const struct sample_head *h, const struct udp_field *field, __u64 *value);
 
 /* Looks for a field of whole bytes that counts. false: there is none. */
-bool sample_find_counter(const struct sample *s, struct udp_field *field, struct stride *stride);
+bool sample_find_counter(const struct flow_sample *s, struct udp_field *field, struct stride *stride);
 
 /*
  * Looks for a field of whole bytes that separates the datagrams into several flows, in each of which `number` counts by `unit`.
  * false: there is none.
  */
-bool sample_find_separator(const struct sample *s, const struct udp_field *number, __u64 unit, struct udp_field *field);
+bool sample_find_separator(const struct flow_sample *s, const struct udp_field *number, __u64 unit, struct udp_field *field);
 
-void sample_free(struct sample *s);
+void sample_free(struct flow_sample *s);
 
 #endif

@@ -80,7 +80,7 @@ static bool is_of_nak_before(const struct goback *g, __u32 psn)
 static void go_back(struct goback *g, const struct doctor_packet *taken)
 {
 	__u64 since = taken->stream->last_seen - g->nak.time;
-	__u32 psn = taken->look->packet.number;
+	__u32 psn = taken->parsed->packet.number;
 	bool duplicate = taken->event->kinds & ROCE_EVENT(psn_duplicate);
 
 	g->run.should |= g->run.asked && psn == g->run.psn; /* once more: it was in vain */
@@ -110,7 +110,7 @@ static bool has_asked(const struct goback *g, __u32 psn)
 
 void goback_request(struct goback *g, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	bool answered = roce_is_answered(p), asks = request_asks(p), again;
 	__u32 psn = p->number;
 
@@ -141,7 +141,7 @@ void goback_request(struct goback *g, const struct doctor_packet *taken)
 
 void goback_nak(struct goback *g, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__s32 behind = psn_distance(p->number, g->newest);
 
 	if (!g->met || behind < 0 || behind > FLIGHT)
@@ -161,7 +161,7 @@ void goback_shared_nak(struct goback *g, __u32 psn)
 
 void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__u64 since = twice_time(sent, p->number), took = taken->stream->last_seen - since;
 
 	if (since && took && (!g->fastest || took < g->fastest))
@@ -170,46 +170,48 @@ void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_
 		keep_nak(g);
 }
 
-/* ---- signs ---- */
+/* ---- symptoms ---- */
 
-static void conclude_wrong(const struct goback *g, struct signs *signs)
+static void conclude_wrong(const struct goback *g, struct symptoms *symptoms)
 {
 	/* a requester that goes back to where its message begins is now and then right */
-	bool lossy = signs_find(signs, KIND_loss), unsure = g->right || g->early || lossy;
+	bool lossy = symptoms_find(symptoms, KIND_loss), unsure = g->right || g->early || lossy;
 	bool before = g->soon >= (lossy || g->right ? TWICE : 1) && g->soon * 2 >= g->right;
 	bool often = g->wrong >= (unsure ? OFTEN : TWICE) && g->wrong > g->right;
-	bool disordered = signs_find(signs, KIND_reorder); /* then a run seems to begin anywhere */
-	struct sign *sign = (before || often) && !disordered ? signs_get(signs, KIND_goes_back_wrong) : NULL;
+	bool disordered = symptoms_find(symptoms, KIND_reorder); /* then a run seems to begin anywhere */
+	struct symptom *symptom = (before || often) && !disordered ? symptoms_get(symptoms, KIND_goes_back_wrong) : NULL;
 
-	if (!sign)
+	if (!symptom)
 		return;
-	sign->packets = g->packets;
-	for (; sign->shown < FINDING_EVIDENCE && sign->shown < g->wrong; sign->shown++) {
-		struct evidence *e = &sign->evidence[sign->shown];
+	symptom->packets = g->packets;
+	for (; symptom->shown < FINDING_EVIDENCE && symptom->shown < g->wrong; symptom->shown++) {
+		struct evidence *e = &symptom->evidence[symptom->shown];
 
-		e->frame = g->shown[sign->shown].frame;
-		SAY(e->expected, "PSN 0x%06x, as the NAK in frame %llu asks", g->shown[sign->shown].wanted, g->shown[sign->shown].nak);
-		SAY(e->found, "PSN 0x%06x", g->shown[sign->shown].psn);
+		e->frame = g->shown[symptom->shown].frame;
+		SAY(e->expected, "PSN 0x%06x, as the NAK in frame %llu asks", g->shown[symptom->shown].wanted,
+		    g->shown[symptom->shown].nak);
+		SAY(e->found, "PSN 0x%06x", g->shown[symptom->shown].psn);
 	}
-	SAY(sign->figures, "It went back %llu time%s to another PSN, %llu of them before the one that was asked for, and %llu time%s to that "
+	SAY(symptom->figures,
+	    "It went back %llu time%s to another PSN, %llu of them before the one that was asked for, and %llu time%s to that "
 	    "one.", g->wrong, g->wrong == 1 ? "" : "s", g->early, g->right, g->right == 1 ? "" : "s");
 }
 
-static void conclude_mute(const struct goback *g, struct signs *signs)
+static void conclude_mute(const struct goback *g, struct symptoms *symptoms)
 {
-	struct sign *sign = g->mute <= g->asking ? NULL :
-			    signs_show(signs, KIND_resends_without_ackreq, g->mute_shown, g->mute,
+	struct symptom *symptom = g->mute <= g->asking ? NULL :
+			    signs_show(symptoms, KIND_resends_without_ackreq, g->mute_shown, g->mute,
 				       "AckReq in the last packet, as before", "none from PSN 0x%06x on");
 
-	if (!sign)
+	if (!symptom)
 		return;
-	sign->packets = g->mute_packets;
-	SAY(sign->figures, "It went back %llu time%s so.", g->mute, g->mute == 1 ? "" : "s");
+	symptom->packets = g->mute_packets;
+	SAY(symptom->figures, "It went back %llu time%s so.", g->mute, g->mute == 1 ? "" : "s");
 }
 
-void goback_conclude(struct goback *g, struct signs *signs)
+void goback_conclude(struct goback *g, struct symptoms *symptoms)
 {
 	end_run(g);
-	conclude_wrong(g, signs);
-	conclude_mute(g, signs);
+	conclude_wrong(g, symptoms);
+	conclude_mute(g, symptoms);
 }

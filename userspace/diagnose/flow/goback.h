@@ -7,7 +7,7 @@
 #define USERSPACE_DIAGNOSE_FLOW_GOBACK_H
 
 #include "userspace/diagnose/finding/packet.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/diagnose/flow/twice.h"
 
 #define GOBACK_ASKED 64 /* PSNs that asked for an answer; a power of two */
@@ -68,7 +68,7 @@ void goback_shared_nak(struct goback *g, __u32 psn);
 /* An acknowledgement came. sent: the latest requests. */
 void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_packet *taken);
 
-/* Adds the signs. All packets of both directions were taken. */
-void goback_conclude(struct goback *g, struct signs *signs);
+/* Adds the symptoms. All packets of both directions were taken. */
+void goback_conclude(struct goback *g, struct symptoms *symptoms);
 
 #endif

@@ -40,7 +40,7 @@ static __u32 habits_of(const struct roce_packet *p)
 
 static __u32 ip_checksum(const struct doctor_packet *p)
 {
-	const __u8 *ip = p->frame->bytes + p->look->packet.l3_offset;
+	const __u8 *ip = p->frame->bytes + p->parsed->packet.l3_offset;
 	__u32 sum = 0;
 
 	for (int i = 0; i < (ip[0] & 15) * 4; i += 2)
@@ -53,7 +53,7 @@ static __u32 ip_checksum(const struct doctor_packet *p)
 static __u32 udp_checksum(const struct doctor_packet *p)
 {
 	const struct fold_source whole = { .frame = p->frame->bytes };
-	const struct roce_packet *packet = &p->look->packet;
+	const struct roce_packet *packet = &p->parsed->packet;
 	__u32 sum = checksum_fold(checksum_pseudo_header(packet) + roce_udp_sum(&whole, packet, 1 << 17));
 
 	/* the sum includes the checksum field: take it out */
@@ -65,7 +65,7 @@ static __u32 udp_checksum(const struct doctor_packet *p)
 /* Fills in the evidence of a lint, by its entry in finding.def. */
 static void show(struct evidence *e, enum roce_lint lint, const struct lint_study *l, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__u32 mtu = l->partial && roce_is_path_mtu(l->partial) ? l->partial : 0; /* of the packets before, if it is one */
 	__u32 most = l->partial ?: MOST_PAYLOAD;
 	const __u8 *bth = taken->frame->bytes + p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
@@ -89,7 +89,7 @@ static void show(struct evidence *e, enum roce_lint lint, const struct lint_stud
 /* Whether the payload contains a BTH of the same QP with the next PSN. Receive offload merges packets like this. */
 static bool is_merged(const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	const __u8 *bth = taken->frame->bytes + p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
 	const __u8 *end = taken->frame->bytes + p->icrc_offset - sizeof(struct wire_bth);
 	__u32 next = (p->number + 1) & PSN_MASK;
@@ -102,9 +102,9 @@ static bool is_merged(const struct doctor_packet *taken)
 	return false;
 }
 
-void lint_study_take(struct lint_study *l, struct signs *signs, const struct doctor_packet *taken)
+void lint_study_take(struct lint_study *l, struct symptoms *symptoms, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	__u32 lints = taken->event->lints;
 	bool odd = l->partial && !roce_is_path_mtu(l->partial);
 	struct evidence *e;
@@ -122,22 +122,22 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 	if (odd)
 		lints &= ~(1u << LINT_payload_beyond_mtu);
 	if (lints & (1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu) && is_merged(taken)) {
-		signs_add(signs, KIND_hint_merged, taken->number);
+		symptoms_add(symptoms, KIND_hint_merged, taken->number);
 		lints &= ~(1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu | 1u << LINT_payload_mixed);
 	}
 	for (enum roce_lint i = 0; lints && i < ROCE_LINTS; i++) {
 		if (!(lints >> i & 1) || lint_kinds[i] == FINDING_KINDS)
 			continue;
-		e = signs_add(signs, lint_kinds[i], taken->number);
+		e = symptoms_add(symptoms, lint_kinds[i], taken->number);
 		if (e)
 			show(e, i, l, taken);
 	}
-	if (!p->op && (e = signs_add(signs, KIND_unknown_opcode, taken->number))) {
+	if (!p->op && (e = symptoms_add(symptoms, KIND_unknown_opcode, taken->number))) {
 		SAY(e->expected, "an opcode of the table");
 		SAY(e->found, "opcode 0x%02x", p->opcode);
 	}
 	/* bare transport headers have no TTL: the IP header in front of them is made up */
-	if (!p->ttl && !taken->frame->no_icrc && (e = signs_add(signs, KIND_ttl_zero, taken->number))) {
+	if (!p->ttl && !taken->frame->no_icrc && (e = symptoms_add(symptoms, KIND_ttl_zero, taken->number))) {
 		SAY(e->expected, "TTL 64");
 		SAY(e->found, "TTL 0");
 	}
@@ -151,27 +151,27 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 	l->met = true;
 }
 
-void lint_study_conclude(const struct lint_study *l, struct signs *signs)
+void lint_study_conclude(const struct lint_study *l, struct symptoms *symptoms)
 {
-	struct sign *pad = signs_find(signs, KIND_lint_pad_count);
+	struct symptom *pad = symptoms_find(symptoms, KIND_lint_pad_count);
 
 	if (pad && l->padless == pad->packets)
 		SAY(pad->figures, "The pad is missing: the ICRC follows the payload directly.");
 	for (enum roce_lint i = 0; i < ROCE_LINTS; i++) {
-		struct sign *sign = LINT_HABITS >> i & 1 ? signs_find(signs, lint_kinds[i]) : NULL;
+		struct symptom *symptom = LINT_HABITS >> i & 1 ? symptoms_find(symptoms, lint_kinds[i]) : NULL;
 
-		if (!sign || sign->packets != l->packets)
+		if (!symptom || symptom->packets != l->packets)
 			continue;
-		sign->habit = true;
-		sign->shown = 1;
-		SAY(sign->figures, "Every packet has them: a habit of this sender. Receivers ignore them.");
+		symptom->habit = true;
+		symptom->shown = 1;
+		SAY(symptom->figures, "Every packet has them: a habit of this sender. Receivers ignore them.");
 	}
 }
 
 /* What the lengths of a frame show that ends early, or is malformed. */
-static enum finding_kind take_lengths(struct signs *signs, const struct doctor_packet *taken)
+static enum finding_kind take_lengths(struct symptoms *symptoms, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	struct icrc_place at = icrc_place_find(taken->frame, p);
 	__u32 need = WIRE_UDP_LEN + sizeof(struct wire_bth) + parse_extension_bytes(p->op) + p->pad + WIRE_ICRC_LEN;
 	bool early = at.kind != FINDING_KINDS;
@@ -179,7 +179,7 @@ static enum finding_kind take_lengths(struct signs *signs, const struct doctor_p
 
 	if (!early)
 		at.kind = p->ip_payload + WIRE_ICRC_LEN == need && p->op ? KIND_icrc_absent : KIND_malformed_short;
-	e = signs_add(signs, at.kind, taken->number);
+	e = symptoms_add(symptoms, at.kind, taken->number);
 	if (e && early) {
 		icrc_place_say(&at, p, e);
 	} else if (e) {
@@ -189,26 +189,27 @@ static enum finding_kind take_lengths(struct signs *signs, const struct doctor_p
 	return at.kind;
 }
 
-enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *taken)
+enum finding_kind lint_frame(struct symptoms *symptoms, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	struct evidence *e;
 
 	/* the header checksum shows a bit flipped on the path */
 	if (p->ip_checksum_wrong)
 		return FINDING_KINDS;
 	if (p->kind == ROCE_FRAGMENT) {
-		e = signs_add(signs, KIND_ip_fragment, taken->number);
+		e = symptoms_add(symptoms, KIND_ip_fragment, taken->number);
 		if (e)
 			SAY(e->found, "a fragment of %u bytes", taken->frame->wire - p->l3_offset);
 		return KIND_ip_fragment;
 	}
-	return p->kind == ROCE_MALFORMED || near_roce_ends_early(taken->frame, p) ? take_lengths(signs, taken) : FINDING_KINDS;
+	return p->kind == ROCE_MALFORMED || near_roce_ends_early(taken->frame, p) ? take_lengths(symptoms, taken)
+		: FINDING_KINDS;
 }
 
 bool lint_is_damaged(const struct doctor_packet *taken)
 {
-	struct roce_packet p = taken->look->packet;
+	struct roce_packet p = taken->parsed->packet;
 	__u32 end = p.l4_offset + p.ip_payload;
 
 	if (p.ip_payload < WIRE_UDP_LEN + sizeof(struct wire_bth) + WIRE_ICRC_LEN || end > taken->frame->captured)

@@ -4,7 +4,7 @@
 #define USERSPACE_DIAGNOSE_FLOW_LINT_H
 
 #include "userspace/diagnose/finding/packet.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 
 struct lint_study {
 	__u16 partial;	  /* payload of the First or Middle packet before; 0: none */
@@ -16,16 +16,16 @@ struct lint_study {
 };
 
 /* Takes a packet of a stream whose ICRC is good, or of a stream without good ICRCs. */
-void lint_study_take(struct lint_study *l, struct signs *signs, const struct doctor_packet *taken);
+void lint_study_take(struct lint_study *l, struct symptoms *symptoms, const struct doctor_packet *taken);
 
-/* Takes signs that every packet of the stream shows for habits, if they are no fault then (LINT_HABITS). */
-void lint_study_conclude(const struct lint_study *l, struct signs *signs);
+/* Takes symptoms that every packet of the stream shows for habits, if they are no fault then (LINT_HABITS). */
+void lint_study_conclude(const struct lint_study *l, struct symptoms *symptoms);
 
 /*
- * Takes a frame that is no packet: its lengths disagree, or it is a fragment. Returns the kind of its sign; FINDING_KINDS:
+ * Takes a frame that is no packet: its lengths disagree, or it is a fragment. Returns the kind of its symptom; FINDING_KINDS:
  * none.
  */
-enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *taken);
+enum finding_kind lint_frame(struct symptoms *symptoms, const struct doctor_packet *taken);
 
 /* Whether the last four bytes of a malformed frame are no ICRC of what is before: damage may have changed its opcode or pad count. */
 bool lint_is_damaged(const struct doctor_packet *taken);

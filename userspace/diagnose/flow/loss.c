@@ -9,9 +9,9 @@ static void say_gap(struct evidence *e, const struct loss_gap *g)
 	SAY(e->found, "PSN 0x%06x", g->seen);
 }
 
-static void show(struct signs *signs, enum finding_kind kind, const struct loss_gap *g)
+static void show(struct symptoms *symptoms, enum finding_kind kind, const struct loss_gap *g)
 {
-	struct evidence *e = signs_add(signs, kind, g->frame);
+	struct evidence *e = symptoms_add(symptoms, kind, g->frame);
 
 	if (e)
 		say_gap(e, g);
@@ -28,18 +28,18 @@ static void hold(struct loss_held *h, const struct loss_gap *g)
 }
 
 /* Judges the gaps held as missing packets, or as a PSN that was skipped. */
-static void settle(struct loss *l, struct signs *signs, struct loss_held *h, bool missing)
+static void settle(struct loss *l, struct symptoms *symptoms, struct loss_held *h, bool missing)
 {
 	enum finding_kind kind = missing ? KIND_loss : KIND_psn_skip;
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (!h->gaps)
 		return;
 	for (__u64 i = 0; i < h->gaps && i < FINDING_EVIDENCE; i++)
-		show(signs, kind, &h->gap[i]);
-	sign = signs_find(signs, kind);
-	if (sign && h->gaps > FINDING_EVIDENCE)
-		sign->packets += h->gaps - FINDING_EVIDENCE;
+		show(symptoms, kind, &h->gap[i]);
+	symptom = symptoms_find(symptoms, kind);
+	if (symptom && h->gaps > FINDING_EVIDENCE)
+		symptom->packets += h->gaps - FINDING_EVIDENCE;
 	if (missing) {
 		l->gaps += h->gaps;
 		l->skipped += h->skipped;
@@ -49,23 +49,23 @@ static void settle(struct loss *l, struct signs *signs, struct loss_held *h, boo
 	*h = (struct loss_held){ 0 };
 }
 
-void loss_begins(struct loss *l, struct signs *signs, bool unended)
+void loss_begins(struct loss *l, struct symptoms *symptoms, bool unended)
 {
-	settle(l, signs, &l->between, true);
+	settle(l, symptoms, &l->between, true);
 	if (unended)
-		settle(l, signs, &l->inside, true);
+		settle(l, symptoms, &l->inside, true);
 	/* the gap before this packet */
 	l->between = l->inside;
 	l->inside = (struct loss_held){ 0 };
 }
 
-void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all, __u32 packets)
+void loss_judge(struct loss *l, struct symptoms *symptoms, bool whole, bool all, __u32 packets)
 {
-	settle(l, signs, &l->inside, !all && (!whole || l->inside.skipped % packets == 0));
-	settle(l, signs, &l->between, !all);
+	settle(l, symptoms, &l->inside, !all && (!whole || l->inside.skipped % packets == 0));
+	settle(l, symptoms, &l->between, !all);
 }
 
-static void take_gap(struct loss *l, const struct step *p, __u32 skipped)
+static void take_gap(struct loss *l, const struct doctor_step *p, __u32 skipped)
 {
 	struct loss_gap g = { p->frame, p->event.expected, p->psn, skipped };
 	/* where packets are not shown, or come again, their PSNs tell how many they were */
@@ -84,7 +84,7 @@ static void take_gap(struct loss *l, const struct step *p, __u32 skipped)
 }
 
 /* Whether the sender goes back to what is missing here, perhaps again in vain. */
-static bool is_to_gap(const struct loss *l, const struct step *p)
+static bool is_to_gap(const struct loss *l, const struct doctor_step *p)
 {
 	return p->event.kinds & ROCE_EVENT(psn_recovered) || (l->missing && p->psn == l->missing_end);
 }
@@ -93,7 +93,7 @@ static bool is_to_gap(const struct loss *l, const struct step *p)
  * Why this packet, which came late or again, is sent. What was seen before the sender went back is the reason for all of them, and
  * for nothing behind. A packet that is only late may have been overtaken: that is no return.
  */
-static void find_call(struct loss *l, const struct step *p, bool again)
+static void find_call(struct loss *l, const struct doctor_step *p, bool again)
 {
 	bool lower = psn_distance(l->went_back, p->psn) < 0;
 
@@ -114,7 +114,7 @@ static void find_call(struct loss *l, const struct step *p, bool again)
 		l->called = CALL_NONE;
 }
 
-static void take_again(struct loss *l, const struct step *p, const struct loss_gap *g)
+static void take_again(struct loss *l, const struct doctor_step *p, const struct loss_gap *g)
 {
 	bool again = p->event.kinds & ROCE_EVENT(psn_duplicate), late = p->event.kinds & ROCE_EVENT(psn_recovered);
 
@@ -147,7 +147,7 @@ void loss_want(struct loss *l, __u32 psn)
 }
 
 /* Whether a packet that came late was sent before those that came already: its sender counts packets by the identification. */
-static bool is_overtaken(const struct loss *l, const struct step *p)
+static bool is_overtaken(const struct loss *l, const struct doctor_step *p)
 {
 	__u16 behind = l->ahead - p->identification;
 
@@ -155,13 +155,13 @@ static bool is_overtaken(const struct loss *l, const struct step *p)
 }
 
 /* before: late or back. Whether this packet is the next one in the sequence. */
-static bool is_next(const struct loss *l, __u32 before, const struct step *p)
+static bool is_next(const struct loss *l, __u32 before, const struct doctor_step *p)
 {
 	return before && ((p->psn - before) & PSN_MASK) < l->span;
 }
 
 /* Whether a packet that comes for the first time was lost before: it was asked for, or the sender sends all again from some place on. */
-static bool is_resent(const struct loss *l, const struct step *p)
+static bool is_resent(const struct loss *l, const struct doctor_step *p)
 {
 	bool reliable = p->service == SERVICE_RC || p->service == SERVICE_XRC;
 
@@ -178,22 +178,22 @@ static void take_wanted(struct loss *l, const struct loss_gap *g)
 }
 
 /* It comes again: what came before was overtaken for so long that the receiver had asked for it meanwhile. */
-static void take_back_wanted(struct loss *l, struct signs *signs)
+static void take_back_wanted(struct loss *l, struct symptoms *symptoms)
 {
 	l->came = false;
 	l->resent -= l->came_psns;
 	for (__u64 i = 0; i < l->came_packets; i++)
-		show(signs, KIND_reorder, &l->came_gap);
+		show(symptoms, KIND_reorder, &l->came_gap);
 }
 
 /* A packet comes that was before the first one: those in front of it were missing, and the sender has not begun with a wrong PSN. */
-static void take_start(struct loss *l, struct signs *signs, const struct step *p)
+static void take_start(struct loss *l, struct symptoms *symptoms, const struct doctor_step *p)
 {
 	struct loss_gap *g = &l->start;
 
 	if (!g->skipped || psn_distance(g->expected, p->psn) < 0 || psn_distance(p->psn, g->seen) <= 0)
 		return;
-	show(signs, KIND_loss, g);
+	show(symptoms, KIND_loss, g);
 	l->gaps++;
 	l->skipped += g->skipped;
 	if (g->skipped > l->largest)
@@ -202,9 +202,9 @@ static void take_start(struct loss *l, struct signs *signs, const struct step *p
 }
 
 /* Missing packets come late. */
-static void take_late(struct loss *l, struct signs *signs, const struct step *p, const struct loss_gap *g)
+static void take_late(struct loss *l, struct symptoms *symptoms, const struct doctor_step *p, const struct loss_gap *g)
 {
-	take_start(l, signs, p);
+	take_start(l, symptoms, p);
 	if (!is_next(l, l->late, p)) {
 		l->late_packets = l->late_psns = 0;
 		l->answers = !is_overtaken(l, p) && l->wants && p->psn == l->wanted;
@@ -227,19 +227,19 @@ static void take_late(struct loss *l, struct signs *signs, const struct step *p,
 	l->back = 0;
 	l->late_packets += !is_overtaken(l, p);
 	l->late_psns += is_overtaken(l, p) ? 0 : p->event.recovered;
-	show(signs, KIND_reorder, g);
+	show(symptoms, KIND_reorder, g);
 }
 
 /* The packet behind those that came late comes again: the sender went back, and they were lost, not reordered. */
-static void take_back_late(struct loss *l, struct signs *signs)
+static void take_back_late(struct loss *l, struct symptoms *symptoms)
 {
 	for (__u64 i = 0; i < l->late_packets; i++)
-		signs_take_back(signs, KIND_reorder);
+		symptoms_take_back(symptoms, KIND_reorder);
 	l->resent += l->late_psns;
 	l->came = false;
 }
 
-__u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum psn_how how)
+__u32 loss_take(struct loss *l, struct symptoms *symptoms, const struct doctor_step *p, enum psn_how how)
 {
 	__u32 kinds = p->event.kinds, skipped = 0;
 	struct loss_gap g = { p->frame, p->event.expected, p->psn, 0 };
@@ -270,75 +270,75 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 	l->damaged = 0;
 	take_again(l, p, &g);
 	if (is_next(l, l->late, p) && kinds & ROCE_EVENT(psn_duplicate))
-		take_back_late(l, signs);
+		take_back_late(l, symptoms);
 	else if (l->came && kinds & ROCE_EVENT(psn_duplicate) && p->psn == l->wanted)
-		take_back_wanted(l, signs);
+		take_back_wanted(l, symptoms);
 	if (kinds & ROCE_EVENT(psn_recovered))
-		take_late(l, signs, p, &g);
+		take_late(l, symptoms, p, &g);
 	else
 		l->back = kinds & ROCE_EVENT(psn_duplicate) ? p->psn + 1 : 0;
 	l->late = kinds & ROCE_EVENT(psn_recovered) ? p->psn + 1 : 0;
 	l->span = p->span;
 	if (kinds & ROCE_EVENT(psn_duplicate)) {
 		l->again++;
-		show(signs, KIND_duplicates, &g);
+		show(symptoms, KIND_duplicates, &g);
 	}
 	if (kinds & ROCE_EVENT(psn_resync)) {
 		l->jumps++;
-		show(signs, KIND_psn_jump, &g);
+		show(symptoms, KIND_psn_jump, &g);
 	}
 	return skipped;
 }
 
 /* Moves the evidence of one kind to another. */
-static void rename_sign(struct signs *signs, enum finding_kind from, enum finding_kind to)
+static void rename_sign(struct symptoms *symptoms, enum finding_kind from, enum finding_kind to)
 {
-	struct sign *sign = signs_find(signs, from);
+	struct symptom *symptom = symptoms_find(symptoms, from);
 
-	if (sign)
-		sign->kind = to;
+	if (symptom)
+		symptom->kind = to;
 }
 
-void loss_conclude(struct loss *l, struct signs *signs, bool reliable)
+void loss_conclude(struct loss *l, struct symptoms *symptoms, bool reliable)
 {
-	struct sign *sign;
+	struct symptom *symptom;
 	__u64 lost;
 
-	settle(l, signs, &l->between, true);
-	settle(l, signs, &l->inside, true);
+	settle(l, symptoms, &l->between, true);
+	settle(l, symptoms, &l->inside, true);
 	lost = l->skipped > l->recovered ? l->skipped - l->recovered : 0;
 	if (l->bounded && lost > l->most)
 		lost = l->most;
-	sign = signs_find(signs, KIND_loss);
+	symptom = symptoms_find(symptoms, KIND_loss);
 	if (!reliable)
 		l->resent = 0;
-	if (sign)
-		sign->packets = lost + l->resent;
-	if (sign && !sign->packets)
-		signs_drop(signs, KIND_loss);
+	if (symptom)
+		symptom->packets = lost + l->resent;
+	if (symptom && !symptom->packets)
+		symptoms_drop(symptoms, KIND_loss);
 	if (reliable)
-		rename_sign(signs, KIND_duplicates, KIND_retransmission);
+		rename_sign(symptoms, KIND_duplicates, KIND_retransmission);
 }
 
-bool loss_share(const struct loss *l, enum loss_call why, struct sign *sign)
+bool loss_share(const struct loss *l, enum loss_call why, struct symptom *symptom)
 {
-	*sign = (struct sign){ .kind = KIND_retransmission, .packets = l->again_for[why].packets, .shown = 1 };
-	sign->evidence[0].frame = l->again_for[why].first.frame;
-	say_gap(&sign->evidence[0], &l->again_for[why].first);
-	return sign->packets;
+	*symptom = (struct symptom){ .kind = KIND_retransmission, .packets = l->again_for[why].packets, .shown = 1 };
+	symptom->evidence[0].frame = l->again_for[why].first.frame;
+	say_gap(&symptom->evidence[0], &l->again_for[why].first);
+	return symptom->packets;
 }
 
-bool loss_uncalled(const struct loss *l, struct sign *sign)
+bool loss_uncalled(const struct loss *l, struct symptom *symptom)
 {
 	__u64 uncalled = l->again_for[CALL_NONE].packets;
 
 	if (uncalled < FINDING_PACKETS || l->apart)
 		return false;
-	*sign = (struct sign){ .kind = KIND_retransmission, .packets = uncalled };
-	for (; sign->shown < uncalled && sign->shown < FINDING_EVIDENCE; sign->shown++) {
-		sign->evidence[sign->shown].frame = l->uncalled_gap[sign->shown].frame;
-		say_gap(&sign->evidence[sign->shown], &l->uncalled_gap[sign->shown]);
+	*symptom = (struct symptom){ .kind = KIND_retransmission, .packets = uncalled };
+	for (; symptom->shown < uncalled && symptom->shown < FINDING_EVIDENCE; symptom->shown++) {
+		symptom->evidence[symptom->shown].frame = l->uncalled_gap[symptom->shown].frame;
+		say_gap(&symptom->evidence[symptom->shown], &l->uncalled_gap[symptom->shown]);
 	}
-	SAY(sign->figures, "Of %llu packets these followed neither a gap nor a NAK that was seen.", l->again);
+	SAY(symptom->figures, "Of %llu packets these followed neither a gap nor a NAK that was seen.", l->again);
 	return true;
 }

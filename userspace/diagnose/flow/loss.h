@@ -6,8 +6,8 @@
 #ifndef USERSPACE_DIAGNOSE_FLOW_LOSS_H
 #define USERSPACE_DIAGNOSE_FLOW_LOSS_H
 
-#include "userspace/diagnose/finding/sign.h"
 #include "userspace/diagnose/finding/step.h"
+#include "userspace/diagnose/finding/symptom.h"
 
 struct loss_gap {
 	__u64 frame;
@@ -60,7 +60,7 @@ struct loss {
 };
 
 /* Returns the number of PSNs newly missing before this packet. */
-__u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum psn_how how);
+__u32 loss_take(struct loss *l, struct symptoms *symptoms, const struct doctor_step *p, enum psn_how how);
 
 /* The receiver asks for a PSN that is missing here. */
 void loss_want(struct loss *l, __u32 psn);
@@ -69,28 +69,28 @@ void loss_want(struct loss *l, __u32 psn);
 void loss_take_back(struct loss *l);
 
 /* A message begins. unended: the message before has not ended. */
-void loss_begins(struct loss *l, struct signs *signs, bool unended);
+void loss_begins(struct loss *l, struct symptoms *symptoms, bool unended);
 
 /*
  * A message of `packets` packets ends. whole: none of its packets is missing. all: no message before it is missing either. If
  * it is whole, but `all` is not known, it may be the beginning of one message and the end of another. That is assumed if the
  * skipped PSNs are a multiple of `packets`.
  */
-void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all, __u32 packets);
+void loss_judge(struct loss *l, struct symptoms *symptoms, bool whole, bool all, __u32 packets);
 
 /*
- * Judges the gaps still held as missing packets, and sets the packets of each sign. reliable: duplicates are retransmissions, and
- * what came when the sender went back was lost before.
+ * Judges the gaps still held as missing packets, and sets the packets of each symptom. reliable: duplicates are
+ * retransmissions, and what came when the sender went back was lost before.
  */
-void loss_conclude(struct loss *l, struct signs *signs, bool reliable);
+void loss_conclude(struct loss *l, struct symptoms *symptoms, bool reliable);
 
-/* Fills in the sign of the packets that came again for this reason. false: there are none. */
-bool loss_share(const struct loss *l, enum loss_call why, struct sign *sign);
+/* Fills in the symptom of the packets that came again for this reason. false: there are none. */
+bool loss_share(const struct loss *l, enum loss_call why, struct symptom *symptom);
 
 /*
- * Fills in the sign of the packets that came again without a gap, a damaged packet or a NAK before them. false: they are fewer
- * than FINDING_PACKETS, or not all packets were shown.
+ * Fills in the symptom of the packets that came again without a gap, a damaged packet or a NAK before them. false: they are
+ * fewer than FINDING_PACKETS, or not all packets were shown.
  */
-bool loss_uncalled(const struct loss *l, struct sign *sign);
+bool loss_uncalled(const struct loss *l, struct symptom *symptom);
 
 #endif

@@ -16,16 +16,16 @@ static int operation(__u8 opcode)
 	return o <= 0x0b ? 1 : o >= 0x0d && o <= 0x10 ? 2 : 3;
 }
 
-static const char *place(const struct step *p)
+static const char *place(const struct doctor_step *p)
 {
 	if ((p->op & OP_ONLY) == OP_ONLY)
 		return "Only";
 	return p->op & OP_FIRST ? "First" : p->op & OP_LAST ? "Last" : "Middle";
 }
 
-static void mistake(struct signs *signs, enum finding_kind kind, const struct step *p, const char *expected)
+static void mistake(struct symptoms *symptoms, enum finding_kind kind, const struct doctor_step *p, const char *expected)
 {
-	struct evidence *e = signs_add(signs, kind, p->frame);
+	struct evidence *e = symptoms_add(symptoms, kind, p->frame);
 
 	if (!e)
 		return;
@@ -44,7 +44,7 @@ bool message_judges_size(__u32 op, __u32 payload)
 	       roce_is_path_mtu(payload + sizeof(struct wire_reth));
 }
 
-static void count_mistake(struct dma_study *d, const struct message_study *m, const struct step *p)
+static void count_mistake(struct dma_study *d, const struct message_study *m, const struct doctor_step *p)
 {
 	__s64 off = (__s64)m->bytes - m->dma_length;
 
@@ -65,7 +65,7 @@ static void count_mistake(struct dma_study *d, const struct message_study *m, co
 }
 
 /* on: the immediate data is the previous one plus 1. */
-static enum dma_class dma_class(const struct message_study *m, const struct step *p, bool on)
+static enum dma_class dma_class(const struct message_study *m, const struct doctor_step *p, bool on)
 {
 	__s64 off = (__s64)m->bytes - m->dma_length;
 
@@ -93,7 +93,7 @@ static enum dma_class dma_class(const struct message_study *m, const struct step
  * Counts a wrong DMA length, unless a wrong size explains it: First and Middle packets of several sizes, or a Last that is too
  * large.
  */
-static void dma_mistake(struct message_study *m, const struct step *p, bool on)
+static void dma_mistake(struct message_study *m, const struct doctor_step *p, bool on)
 {
 	enum dma_class class = dma_class(m, p, on);
 	bool beyond = m->partial && p->payload > m->partial;
@@ -111,13 +111,13 @@ static void dma_mistake(struct message_study *m, const struct step *p, bool on)
 }
 
 /* The First is too short, but no RETH is missing. */
-static void settle_first(struct message_study *m, struct signs *signs)
+static void settle_first(struct message_study *m, struct symptoms *symptoms)
 {
 	struct evidence *e;
 
 	if (!m->short_first.frame)
 		return;
-	e = signs_add(signs, KIND_lint_payload_not_path_mtu, m->short_first.frame);
+	e = symptoms_add(symptoms, KIND_lint_payload_not_path_mtu, m->short_first.frame);
 	if (e) {
 		SAY(e->expected, "payload of a path MTU");
 		SAY(e->found, "payload %u", m->short_first.payload);
@@ -126,7 +126,7 @@ static void settle_first(struct message_study *m, struct signs *signs)
 }
 
 /* Returns whether the immediate data is the previous one plus 1. */
-static bool take_immediate(struct message_study *m, struct signs *signs, const struct step *p)
+static bool take_immediate(struct message_study *m, struct symptoms *symptoms, const struct doctor_step *p)
 {
 	__u32 step = p->immediate - m->immediate;
 	struct evidence *e;
@@ -134,7 +134,7 @@ static bool take_immediate(struct message_study *m, struct signs *signs, const s
 	if (!(p->op & OP_IMMDT))
 		return false;
 	if (m->imm_steps >= MESSAGE_IMM_STEPS && step > 1 && step <= MESSAGE_IMM_GAP && !m->disturbed &&
-	    (e = signs_add(signs, KIND_imm_gap, p->frame))) {
+	    (e = symptoms_add(symptoms, KIND_imm_gap, p->frame))) {
 		SAY(e->expected, "immediate 0x%08x", m->immediate + 1);
 		SAY(e->found, "immediate 0x%08x", p->immediate);
 	}
@@ -160,7 +160,7 @@ static void judge_payload(struct message_study *m, bool ended)
 }
 
 /* Whether each message begins in memory where the one before ended. */
-static void follow_address(struct message_study *m, const struct step *p)
+static void follow_address(struct message_study *m, const struct doctor_step *p)
 {
 	if (!m->reth)
 		return;
@@ -168,7 +168,7 @@ static void follow_address(struct message_study *m, const struct step *p)
 	m->va_next = p->va + p->dma_length;
 }
 
-static void begin(struct message_study *m, const struct step *p)
+static void begin(struct message_study *m, const struct doctor_step *p)
 {
 	judge_payload(m, false);
 	m->begun = p->op & OP_FIRST;
@@ -192,7 +192,7 @@ static void begin(struct message_study *m, const struct step *p)
 }
 
 /* A Last without the packet before it. */
-static void take_headless(struct message_study *m, const struct step *p, bool follows)
+static void take_headless(struct message_study *m, const struct doctor_step *p, bool follows)
 {
 	if (p->apart || follows) {
 		m->bare += follows;
@@ -206,15 +206,15 @@ static void take_headless(struct message_study *m, const struct step *p, bool fo
 	m->headless++;
 }
 
-static void end(struct message_study *m, struct loss *loss, struct signs *signs, const struct step *p)
+static void end(struct message_study *m, struct loss *loss, struct symptoms *symptoms, const struct doctor_step *p)
 {
 	bool whole = m->whole && m->reth && m->bytes == m->dma_length;
-	bool on = take_immediate(m, signs, p);
+	bool on = take_immediate(m, symptoms, p);
 
-	loss_judge(loss, signs, whole, whole && on, m->packets);
+	loss_judge(loss, symptoms, whole, whole && on, m->packets);
 	if (m->whole && m->reth && !whole && !m->leapt)
 		dma_mistake(m, p, on);
-	settle_first(m, signs);
+	settle_first(m, symptoms);
 	judge_payload(m, true);
 	m->ended += m->begun;
 	m->open = false;
@@ -237,7 +237,8 @@ static void judge_first(struct message_study *m)
 	d->count++;
 }
 
-void message_study_take(struct message_study *m, struct loss *loss, struct signs *signs, const struct step *p, enum psn_how how)
+void message_study_take(struct message_study *m, struct loss *loss, struct symptoms *symptoms, const struct doctor_step *p,
+			enum psn_how how)
 {
 	bool follows = how == PSN_FOLLOWS || how == PSN_RESUMES;
 	/* a response without an event is only ahead */
@@ -255,25 +256,25 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 		m->whole = false;
 		m->left |= back;
 		m->met &= !back;
-		loss_judge(loss, signs, false, false, 1);
+		loss_judge(loss, symptoms, false, false, 1);
 	}
 	if (p->op & OP_FIRST) {
 		/* a READ may be asked for again from inside of its response */
 		if (m->open && follows && !p->resent && !(p->op & OP_RESPONSE && p->event.kinds & ROCE_EVENT(psn_duplicate)))
-			mistake(signs, KIND_missing_last, p, "Middle or Last");
-		loss_begins(loss, signs, m->open);
-		settle_first(m, signs);
+			mistake(symptoms, KIND_missing_last, p, "Middle or Last");
+		loss_begins(loss, symptoms, m->open);
+		settle_first(m, symptoms);
 		begin(m, p);
 		m->met = true;
 	} else if (!m->open) {
 		if (m->met && follows)
-			mistake(signs, KIND_missing_first, p, "First or Only");
+			mistake(symptoms, KIND_missing_first, p, "First or Only");
 		if (p->op & OP_LAST)
 			take_headless(m, p, follows);
 		begin(m, p);
 		m->whole = false;
 	} else if (follows && !m->left && !m->leapt && operation(p->opcode) != operation(m->first)) {
-		mistake(signs, KIND_message_mixed, p, "the operation of the First");
+		mistake(symptoms, KIND_message_mixed, p, "the operation of the First");
 		m->whole = false;
 	}
 	m->leapt |= how == PSN_LEAPS && !(p->op & OP_FIRST);
@@ -286,7 +287,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 		m->partial = p->payload;
 	}
 	if (p->op & OP_LAST)
-		end(m, loss, signs, p);
+		end(m, loss, symptoms, p);
 }
 
 enum message_payload message_study_payload(const struct message_study *m)
@@ -362,10 +363,10 @@ static bool is_padded(const struct dma_study *d)
 }
 
 /* Says what the DMA lengths count instead, if that is plain. */
-static bool say_length(const struct dma_study *d, struct sign *sign, enum dma_class class)
+static bool say_length(const struct dma_study *d, struct symptom *symptom, enum dma_class class)
 {
 	if (class == DMA_PAD && is_padded(d)) {
-		SAY(sign->figures, "Or the DMA length counts the pad: it is a multiple of 4.");
+		SAY(symptom->figures, "Or the DMA length counts the pad: it is a multiple of 4.");
 		return true;
 	}
 	if (class != DMA_OTHER)
@@ -373,26 +374,26 @@ static bool say_length(const struct dma_study *d, struct sign *sign, enum dma_cl
 	for (__u32 word = 2; word <= 64; word *= 2) {
 		if (!is_in_words(d, word))
 			continue;
-		SAY(sign->figures, "It counts words of %u bytes.", word);
+		SAY(symptom->figures, "It counts words of %u bytes.", word);
 		return true;
 	}
 	if (!is_swapped(d))
 		return false;
-	SAY(sign->figures, "Its bytes are in the other order.");
+	SAY(symptom->figures, "Its bytes are in the other order.");
 	return true;
 }
 
-static void report_mistakes(const struct message_study *m, struct signs *signs, enum dma_class class)
+static void report_mistakes(const struct message_study *m, struct symptoms *symptoms, enum dma_class class)
 {
 	const struct dma_study *d = &m->dma[class];
 	enum finding_kind kind = dma_kind(m, class);
-	struct sign *sign = signs_get(signs, kind);
+	struct symptom *symptom = symptoms_get(symptoms, kind);
 
-	if (!sign)
+	if (!symptom)
 		return;
-	sign->packets += d->count;
-	for (size_t i = 0; i < d->count && i < FINDING_EVIDENCE && sign->shown < FINDING_EVIDENCE; i++) {
-		struct evidence *e = &sign->evidence[sign->shown++];
+	symptom->packets += d->count;
+	for (size_t i = 0; i < d->count && i < FINDING_EVIDENCE && symptom->shown < FINDING_EVIDENCE; i++) {
+		struct evidence *e = &symptom->evidence[symptom->shown++];
 
 		e->frame = d->shown[i].frame;
 		if (kind == KIND_dma_of_packet) {
@@ -408,33 +409,33 @@ static void report_mistakes(const struct message_study *m, struct signs *signs, 
 		}
 	}
 	if (kind == KIND_icrc_absent)
-		SAY(sign->figures, "Each packet's payload is short of 4 bytes by the DMA length.");
-	else if (kind != KIND_missing_reth && say_length(d, sign, class))
+		SAY(symptom->figures, "Each packet's payload is short of 4 bytes by the DMA length.");
+	else if (kind != KIND_missing_reth && say_length(d, symptom, class))
 		return;
 	else if (d->same && d->count > 1 && kind != KIND_missing_reth && kind != KIND_dma_of_packet)
-		SAY(sign->figures, "It is off by %lld each time.", d->off < 0 ? -d->off : d->off);
+		SAY(symptom->figures, "It is off by %lld each time.", d->off < 0 ? -d->off : d->off);
 }
 
 /* An extra header made these packets too large: that is no mistake of its own. */
-static void take_back_extended(const struct message_study *m, struct signs *signs)
+static void take_back_extended(const struct message_study *m, struct symptoms *symptoms)
 {
-	struct sign *beyond = signs_find(signs, KIND_lint_payload_beyond_mtu);
+	struct symptom *beyond = symptoms_find(symptoms, KIND_lint_payload_beyond_mtu);
 
 	if (!beyond)
 		return;
 	beyond->packets -= m->extended < beyond->packets ? m->extended : beyond->packets;
 	if (!beyond->packets)
-		signs_drop(signs, KIND_lint_payload_beyond_mtu);
+		symptoms_drop(symptoms, KIND_lint_payload_beyond_mtu);
 }
 
-void message_study_conclude(const struct message_study *m, struct signs *signs, bool all_bad)
+void message_study_conclude(const struct message_study *m, struct symptoms *symptoms, bool all_bad)
 {
-	take_back_extended(m, signs);
+	take_back_extended(m, symptoms);
 	if (all_bad && m->mistakes && m->dma[DMA_ABSENT].count == m->mistakes) {
-		report_mistakes(m, signs, DMA_ABSENT);
+		report_mistakes(m, symptoms, DMA_ABSENT);
 		return;
 	}
 	for (enum dma_class class = 0; class < DMA_ABSENT; class++)
 		if (m->dma[class].count)
-			report_mistakes(m, signs, class);
+			report_mistakes(m, symptoms, class);
 }

@@ -6,8 +6,8 @@
 #ifndef USERSPACE_DIAGNOSE_FLOW_MESSAGE_H
 #define USERSPACE_DIAGNOSE_FLOW_MESSAGE_H
 
-#include "userspace/diagnose/finding/sign.h"
 #include "userspace/diagnose/finding/step.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/diagnose/flow/loss.h"
 
 /* How the payload of a whole message differs from its DMA length. */
@@ -98,10 +98,10 @@ bool message_dma_is_of_packet(__u32 op, __u32 payload, __u32 dma_length);
 /* Whether message_study_take() judges the size of this First, so that no lint need do so. */
 bool message_judges_size(__u32 op, __u32 payload);
 
-void message_study_take(struct message_study *m, struct loss *loss, struct signs *signs, const struct step *p,
+void message_study_take(struct message_study *m, struct loss *loss, struct symptoms *symptoms, const struct doctor_step *p,
 			enum psn_how how);
 
-/* Adds the signs of wrong DMA lengths. all_bad: no ICRC of the stream is right. */
-void message_study_conclude(const struct message_study *m, struct signs *signs, bool all_bad);
+/* Adds the symptoms of wrong DMA lengths. all_bad: no ICRC of the stream is right. */
+void message_study_conclude(const struct message_study *m, struct symptoms *symptoms, bool all_bad);
 
 #endif

@@ -65,7 +65,7 @@ static void count_ways(struct msn_study *m, const struct msn_step *s)
 	}
 }
 
-void msn_study_take(struct msn_study *m, struct signs *signs, const struct msn_step *s)
+void msn_study_take(struct msn_study *m, struct symptoms *symptoms, const struct msn_step *s)
 {
 	__u32 expected = m->msn + s->messages, bits = wrapped_bits(m->msn, expected, s->msn);
 	struct evidence *e;
@@ -80,7 +80,7 @@ void msn_study_take(struct msn_study *m, struct signs *signs, const struct msn_s
 	m->wrapped += m->wraps > 0;
 	if (s->msn != (expected & PSN_MASK)) {
 		m->odd++;
-		e = signs_add(signs, KIND_ack_msn, s->frame);
+		e = symptoms_add(symptoms, KIND_ack_msn, s->frame);
 		if (e) {
 			SAY(e->expected, "MSN %u", expected & PSN_MASK);
 			SAY(e->found, "MSN %u", s->msn);
@@ -92,17 +92,18 @@ void msn_study_take(struct msn_study *m, struct signs *signs, const struct msn_s
 /* ---- conclusions ---- */
 
 /* "MSN 18 where 6 messages are complete", or "it went up by 18 where ...", since the MSN `from`. */
-static void say_total(const struct msn_study *m, struct sign *sign, const char *words, __u32 from, __u64 messages)
+static void say_total(const struct msn_study *m, struct symptom *symptom, const char *words, __u32 from, __u64 messages)
 {
 	const char *are = messages == 1 ? " is" : "s are";
 
 	if (from)
-		SAY(sign->figures, "%s: it went up by %u where %llu message%s complete.", words, (m->msn - from) & PSN_MASK, messages, are);
+		SAY(symptom->figures, "%s: it went up by %u where %llu message%s complete.", words, (m->msn - from) & PSN_MASK,
+		    messages, are);
 	else
-		SAY(sign->figures, "%s: MSN %u where %llu message%s complete.", words, m->msn, messages, are);
+		SAY(symptom->figures, "%s: MSN %u where %llu message%s complete.", words, m->msn, messages, are);
 }
 
-static bool conclude_way(const struct msn_study *m, struct sign *sign)
+static bool conclude_way(const struct msn_study *m, struct symptom *symptom)
 {
 	static const char *const words[] = {
 		[MSN_PACKETS] = "It counts packets", [MSN_ANSWERS] = "It counts acknowledgements",
@@ -112,11 +113,11 @@ static bool conclude_way(const struct msn_study *m, struct sign *sign)
 	for (enum msn_way way = 0; way < MSN_WAYS; way++) {
 		if (!MOST(m->way[way], m->could[way]))
 			continue;
-		sign->packets = m->way[way];
+		symptom->packets = m->way[way];
 		if (way == MSN_PACKETS)
-			say_total(m, sign, words[way], m->from, m->messages);
+			say_total(m, symptom, words[way], m->from, m->messages);
 		else
-			say_total(m, sign, words[way], m->first_msn, m->messages - m->first_messages);
+			say_total(m, symptom, words[way], m->first_msn, m->messages - m->first_messages);
 		return true;
 	}
 	return false;
@@ -128,58 +129,61 @@ static __u32 full_bits(__u32 msn)
 	return msn && !(msn & (msn + 1)) ? __builtin_popcount(msn) : 0;
 }
 
-static bool conclude_still(const struct msn_study *m, struct sign *sign)
+static bool conclude_still(const struct msn_study *m, struct symptom *symptom)
 {
 	if (m->still_most < FINDING_PACKETS)
 		return false;
-	sign->packets = m->still_most;
+	symptom->packets = m->still_most;
 	if (full_bits(m->still_msn) >= WRAP_LEAST)
-		SAY(sign->figures, "It stops at %u, which is all ones in %u bits: it does not wrap.", m->still_msn, full_bits(m->still_msn));
+		SAY(symptom->figures, "It stops at %u, which is all ones in %u bits: it does not wrap.", m->still_msn,
+		    full_bits(m->still_msn));
 	else
-		SAY(sign->figures, "It stands still at %u, though messages are completed: %llu acknowledgements in a row.", m->still_msn,
+		SAY(symptom->figures, "It stands still at %u, though messages are completed: %llu acknowledgements in a row.",
+		    m->still_msn,
 		    m->still_most);
 	return true;
 }
 
-static bool conclude_wrap(const struct msn_study *m, struct sign *sign)
+static bool conclude_wrap(const struct msn_study *m, struct symptom *symptom)
 {
 	if (!m->wraps || (m->odd - m->wraps) * 10 > m->steps)
 		return false;
-	sign->packets = m->wrapped;
-	SAY(sign->figures, "It wraps too early: its counter has %u bits.", m->wrap_bits);
+	symptom->packets = m->wrapped;
+	SAY(symptom->figures, "It wraps too early: its counter has %u bits.", m->wrap_bits);
 	return true;
 }
 
 /* It counts right, but does not begin with 0. */
-static bool conclude_start(const struct msn_study *m, struct sign *sign, __u32 start)
+static bool conclude_start(const struct msn_study *m, struct symptom *symptom, __u32 start)
 {
 	if (!m->based || start == PAIR_NO_PSN || start != m->start.psn || !m->start.base || m->odd * 10 > m->steps)
 		return false;
-	sign->packets = m->acks;
-	sign->shown = 1;
-	sign->evidence[0].frame = m->start.frame;
-	SAY(sign->evidence[0].expected, "MSN %u", m->start.expected);
-	SAY(sign->evidence[0].found, "MSN %u", m->start.found);
-	SAY(sign->figures, "It starts elsewhere: at %u, not at 0, when the connection begins.", m->start.base);
+	symptom->packets = m->acks;
+	symptom->shown = 1;
+	symptom->evidence[0].frame = m->start.frame;
+	SAY(symptom->evidence[0].expected, "MSN %u", m->start.expected);
+	SAY(symptom->evidence[0].found, "MSN %u", m->start.found);
+	SAY(symptom->figures, "It starts elsewhere: at %u, not at 0, when the connection begins.", m->start.base);
 	return true;
 }
 
-static bool conclude_other(const struct msn_study *m, struct sign *sign)
+static bool conclude_other(const struct msn_study *m, struct symptom *symptom)
 {
 	if (m->odd < FINDING_PACKETS || m->odd * 10 < m->steps * 9)
 		return false;
-	sign->packets = m->odd;
-	say_total(m, sign, "It goes up otherwise", m->first_msn, m->messages - m->first_messages);
+	symptom->packets = m->odd;
+	say_total(m, symptom, "It goes up otherwise", m->first_msn, m->messages - m->first_messages);
 	return true;
 }
 
-void msn_study_conclude(const struct msn_study *m, struct signs *signs, __u32 start)
+void msn_study_conclude(const struct msn_study *m, struct symptoms *symptoms, __u32 start)
 {
-	struct sign *sign = m->odd || (m->based && m->start.base) ? signs_get(signs, KIND_ack_msn) : NULL;
+	struct symptom *symptom = m->odd || (m->based && m->start.base) ? symptoms_get(symptoms, KIND_ack_msn) : NULL;
 
-	if (!sign)
+	if (!symptom)
 		return;
-	if (!conclude_way(m, sign) && !conclude_still(m, sign) && !conclude_wrap(m, sign) && !conclude_start(m, sign, start) &&
-	    !conclude_other(m, sign))
-		signs_drop(signs, KIND_ack_msn);
+	if (!conclude_way(m, symptom) && !conclude_still(m, symptom) && !conclude_wrap(m, symptom)
+	    && !conclude_start(m, symptom, start) &&
+	    !conclude_other(m, symptom))
+		symptoms_drop(symptoms, KIND_ack_msn);
 }

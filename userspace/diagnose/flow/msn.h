@@ -6,7 +6,7 @@
 #ifndef USERSPACE_DIAGNOSE_FLOW_MSN_H
 #define USERSPACE_DIAGNOSE_FLOW_MSN_H
 
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 
 enum msn_way {
 	MSN_PACKETS, /* goes up by 1 with each packet */
@@ -55,9 +55,9 @@ void msn_study_forget(struct msn_study *m);
 void msn_study_begin(struct msn_study *m, const struct msn_step *s, bool whole, __u32 start);
 
 /* Takes an acknowledgement of later packets than the one before. */
-void msn_study_take(struct msn_study *m, struct signs *signs, const struct msn_step *s);
+void msn_study_take(struct msn_study *m, struct symptoms *symptoms, const struct msn_step *s);
 
-/* Adds the sign of a wrong way to count, or drops it. start: the connection's first PSN; PAIR_NO_PSN: not known. */
-void msn_study_conclude(const struct msn_study *m, struct signs *signs, __u32 start);
+/* Adds the symptom of a wrong way to count, or drops it. start: the connection's first PSN; PAIR_NO_PSN: not known. */
+void msn_study_conclude(const struct msn_study *m, struct symptoms *symptoms, __u32 start);
 
 #endif

@@ -4,7 +4,7 @@
 #define USERSPACE_DIAGNOSE_FLOW_NEAR_STUDY_H
 
 #include "userspace/diagnose/finding/packet.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/observe/model/near_roce.h"
 
 struct near_study {
@@ -14,12 +14,12 @@ struct near_study {
 
 /*
  * Takes a frame of kind ROCE_OTHER. alone: there is hardly a RoCE packet; else only a right ICRC tells a mistake. Returns the kind of
- * its sign, and the packet that it would be; FINDING_KINDS: none.
+ * its symptom, and the packet that it would be; FINDING_KINDS: none.
  */
-enum finding_kind near_study_take(struct near_study *n, struct signs *signs, const struct doctor_packet *p, bool alone,
+enum finding_kind near_study_take(struct near_study *n, struct symptoms *symptoms, const struct doctor_packet *p, bool alone,
 				  struct roce_packet *would);
 
-/* Doubts signs of frames whose ICRCs are not right. */
-void near_study_conclude(const struct near_study *n, struct signs *signs);
+/* Doubts symptoms of frames whose ICRCs are not right. */
+void near_study_conclude(const struct near_study *n, struct symptoms *symptoms);
 
 #endif

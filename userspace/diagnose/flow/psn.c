@@ -38,9 +38,9 @@ static void count_stride(struct psn_study *s, __u32 step)
 	}
 }
 
-static void count_models(struct psn_study *s, const struct step *p)
+static void count_models(struct psn_study *s, const struct doctor_step *p)
 {
-	const struct step *b = &s->before;
+	const struct doctor_step *b = &s->before;
 	__u32 step = (p->psn - b->psn) & PSN_MASK, bits = early_wrap(b->psn, p->psn);
 	bool begins = p->op & OP_FIRST, ended = b->op & OP_LAST;
 
@@ -69,7 +69,7 @@ static void count_models(struct psn_study *s, const struct step *p)
 }
 
 /* Whether it is a packet that was remembered, with the same PSN. */
-static bool is_again(const struct psn_study *s, const struct step *p)
+static bool is_again(const struct psn_study *s, const struct doctor_step *p)
 {
 	if (p->psn == s->first && p->content == s->first_content)
 		return true;
@@ -77,9 +77,9 @@ static bool is_again(const struct psn_study *s, const struct step *p)
 }
 
 /* Whether the step from the packet before tells how the sender counts. */
-static bool is_step(const struct psn_study *s, const struct step *p)
+static bool is_step(const struct psn_study *s, const struct doctor_step *p)
 {
-	const struct step *b = &s->before;
+	const struct doctor_step *b = &s->before;
 
 	if (b->op & OP_READ_REQUEST) /* its span is the engine's guess */
 		return false;
@@ -94,9 +94,9 @@ static bool is_step(const struct psn_study *s, const struct step *p)
 	return !((p->service == SERVICE_RC || p->service == SERVICE_XRC) && psn_distance(b->psn, p->psn) < 0 && is_again(s, p));
 }
 
-static void take_outlier(struct psn_study *s, struct signs *signs, const struct step *p)
+static void take_outlier(struct psn_study *s, struct symptoms *symptoms, const struct doctor_step *p)
 {
-	struct evidence *e = signs_add(signs, KIND_psn_outlier, p->frame);
+	struct evidence *e = symptoms_add(symptoms, KIND_psn_outlier, p->frame);
 
 	s->outliers_same = !s->outliers++ || (s->outliers_same && p->psn == s->outlier_psn);
 	s->outlier_psn = p->psn;
@@ -110,7 +110,7 @@ static void take_outlier(struct psn_study *s, struct signs *signs, const struct 
  * Whether the packet has a wrong PSN and the next packet continues as if it were right. A packet that is only late, early or a
  * duplicate is no outlier.
  */
-static bool is_outlier(const struct psn_study *s, const struct step *p, bool goes_on)
+static bool is_outlier(const struct psn_study *s, const struct doctor_step *p, bool goes_on)
 {
 	__s32 off = psn_distance(after(s->counted), p->psn);
 
@@ -125,7 +125,7 @@ static bool is_outlier(const struct psn_study *s, const struct step *p, bool goe
 }
 
 /* Whether the packet before is a READ, and this one may be the next: how many PSNs a READ takes is the engine's guess. */
-static bool is_behind_read(const struct psn_study *s, const struct step *p)
+static bool is_behind_read(const struct psn_study *s, const struct doctor_step *p)
 {
 	const __u32 displaced = ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_recovered);
 
@@ -133,13 +133,14 @@ static bool is_behind_read(const struct psn_study *s, const struct step *p)
 }
 
 /* Where p is in the sequence. Counts past a packet with a wrong PSN. */
-static enum psn_how follow(struct psn_study *s, struct signs *signs, const struct step *p, const struct step *next)
+static enum psn_how follow(struct psn_study *s, struct symptoms *symptoms, const struct doctor_step *p,
+			   const struct doctor_step *next)
 {
 	bool goes_on = next && !next->apart && next->psn == ((s->counted + 2) & PSN_MASK);
 
 	if (p->damaged || is_outlier(s, p, goes_on)) {
 		if (!p->damaged)
-			take_outlier(s, signs, p);
+			take_outlier(s, symptoms, p);
 		s->excused = !p->damaged;
 		s->vacant |= p->damaged && p->psn == after(s->counted);
 		if (goes_on || p->psn == after(s->counted))
@@ -157,12 +158,13 @@ static enum psn_how follow(struct psn_study *s, struct signs *signs, const struc
 	return is_behind_read(s, p) ? PSN_FOLLOWS : PSN_ELSEWHERE;
 }
 
-enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const struct step *p, const struct step *next)
+enum psn_how psn_study_take(struct psn_study *s, struct symptoms *symptoms, const struct doctor_step *p,
+			    const struct doctor_step *next)
 {
 	enum psn_how how = s->met ? PSN_ELSEWHERE : PSN_FIRST;
 
 	if (s->met && !p->apart)
-		how = follow(s, signs, p, next);
+		how = follow(s, symptoms, p, next);
 	else if (p->damaged)
 		how = PSN_TAKEN;
 	if (how == PSN_TAKEN)
@@ -190,35 +192,35 @@ enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const stru
 
 /* ---- conclusions ---- */
 
-static void add_sign(const struct psn_study *s, struct signs *signs, enum finding_kind kind, __u64 packets)
+static void add_symptom(const struct psn_study *s, struct symptoms *symptoms, enum finding_kind kind, __u64 packets)
 {
-	struct sign *sign = signs_get(signs, kind);
+	struct symptom *symptom = symptoms_get(symptoms, kind);
 
-	if (!sign)
+	if (!symptom)
 		return;
-	sign->packets = packets;
-	sign->shown = s->odd_count;
+	symptom->packets = packets;
+	symptom->shown = s->odd_count;
 	for (size_t i = 0; i < s->odd_count; i++) {
-		sign->evidence[i].frame = s->odd[i].frame;
-		SAY(sign->evidence[i].expected, "PSN 0x%06x", s->odd[i].expected);
-		SAY(sign->evidence[i].found, "PSN 0x%06x", s->odd[i].found);
+		symptom->evidence[i].frame = s->odd[i].frame;
+		SAY(symptom->evidence[i].expected, "PSN 0x%06x", s->odd[i].expected);
+		SAY(symptom->evidence[i].found, "PSN 0x%06x", s->odd[i].found);
 	}
 }
 
-static void say_figures(struct signs *signs, enum finding_kind kind, const char *figures)
+static void say_figures(struct symptoms *symptoms, enum finding_kind kind, const char *figures)
 {
-	struct sign *sign = signs_find(signs, kind);
+	struct symptom *symptom = symptoms_find(symptoms, kind);
 
-	if (sign)
-		SAY(sign->figures, "%s", figures);
+	if (symptom)
+		SAY(symptom->figures, "%s", figures);
 }
 
 /* Steps of a constant N, or steps in units of the payload. */
-static bool conclude_steps(const struct psn_study *s, struct signs *signs, enum message_payload payload)
+static bool conclude_steps(const struct psn_study *s, struct symptoms *symptoms, enum message_payload payload)
 {
 	bool stride = s->stride > 1 && s->stride <= PSN_GAP_MAX && MOST(s->stride_seen, s->steps);
 	const char *doubt = "";
-	char text[SIGN_FIGURES];
+	char text[SYMPTOM_FIGURES];
 	int unit = 0;
 
 	if (payload == PAYLOAD_MISSING) /* the packets between are missing */
@@ -227,8 +229,8 @@ static bool conclude_steps(const struct psn_study *s, struct signs *signs, enum 
 		unit++;
 	if (unit == 0 || (unit < PSN_UNITS && !stride)) {
 		SAY(text, unit ? "It counts beats of %u bytes." : "It counts bytes.", 1u << unit);
-		add_sign(s, signs, KIND_psn_by_bytes, s->units[unit]);
-		say_figures(signs, KIND_psn_by_bytes, text);
+		add_symptom(s, symptoms, KIND_psn_by_bytes, s->units[unit]);
+		say_figures(symptoms, KIND_psn_by_bytes, text);
 		return true;
 	}
 	if (!stride)
@@ -240,18 +242,18 @@ static bool conclude_steps(const struct psn_study *s, struct signs *signs, enum 
 		SAY(text, "It counts by %u, which is the payload in beats of %u bytes.%s", s->stride, 1u << unit, doubt);
 	else
 		SAY(text, "It counts by %u.%s", s->stride, doubt);
-	add_sign(s, signs, KIND_psn_by_n, s->stride_seen);
-	say_figures(signs, KIND_psn_by_n, text);
+	add_symptom(s, symptoms, KIND_psn_by_n, s->stride_seen);
+	say_figures(symptoms, KIND_psn_by_n, text);
 	if (payload == PAYLOAD_UNKNOWN) {
-		signs_doubt(signs, KIND_psn_by_n);
-		signs_doubt(signs, KIND_loss);
+		symptoms_doubt(symptoms, KIND_psn_by_n);
+		symptoms_doubt(symptoms, KIND_loss);
 	}
 	return true;
 }
 
-static bool conclude_wrap(const struct psn_study *s, struct signs *signs)
+static bool conclude_wrap(const struct psn_study *s, struct symptoms *symptoms)
 {
-	char text[SIGN_FIGURES];
+	char text[SYMPTOM_FIGURES];
 	__u64 agree = s->wrap_behind + (s->wraps > 1 ? s->wraps * (1u << s->wrap_bits) : 0);
 
 	/* the bits above the counter never change */
@@ -259,31 +261,31 @@ static bool conclude_wrap(const struct psn_study *s, struct signs *signs)
 	    (s->wrap_bits < WRAP_ONCE && s->wraps < FINDING_PACKETS))
 		return false;
 	SAY(text, "Its counter has %u bits.", s->wrap_bits);
-	add_sign(s, signs, KIND_psn_wrap, agree > s->steps ? s->steps : agree);
-	say_figures(signs, KIND_psn_wrap, text);
+	add_symptom(s, symptoms, KIND_psn_wrap, agree > s->steps ? s->steps : agree);
+	say_figures(symptoms, KIND_psn_wrap, text);
 	return true;
 }
 
-bool psn_study_conclude(const struct psn_study *s, struct signs *signs, enum message_payload payload)
+bool psn_study_conclude(const struct psn_study *s, struct symptoms *symptoms, enum message_payload payload)
 {
 	if (s->outliers) {
-		char text[SIGN_FIGURES];
+		char text[SYMPTOM_FIGURES];
 
 		SAY(text, "It is 0x%06x each time; the packets behind go on as if nothing had been.", s->outlier_psn);
-		say_figures(signs, KIND_psn_outlier, s->outliers_same && s->outliers > 1 ? text : "");
+		say_figures(symptoms, KIND_psn_outlier, s->outliers_same && s->outliers > 1 ? text : "");
 	}
 	if (MOST(s->right, s->steps))
-		return conclude_wrap(s, signs);
+		return conclude_wrap(s, symptoms);
 	if (MOST(s->still, s->steps) || (s->still && s->still == s->steps)) {
-		add_sign(s, signs, KIND_psn_constant, s->still);
+		add_symptom(s, symptoms, KIND_psn_constant, s->still);
 	} else if (s->within >= FINDING_PACKETS && s->between && MOST(s->within + s->between, s->steps)) {
-		add_sign(s, signs, KIND_psn_per_message, s->within);
+		add_symptom(s, symptoms, KIND_psn_per_message, s->within);
 	} else if (MOST(s->swapped, s->steps)) {
-		add_sign(s, signs, KIND_psn_swapped, s->swapped);
+		add_symptom(s, symptoms, KIND_psn_swapped, s->swapped);
 	} else if (s->restarts > 1 && MOST(s->restarts + s->restarts_within, s->steps)) {
-		add_sign(s, signs, KIND_psn_restart, s->restarts);
-	} else if (!conclude_wrap(s, signs)) {
-		return conclude_steps(s, signs, payload);
+		add_symptom(s, symptoms, KIND_psn_restart, s->restarts);
+	} else if (!conclude_wrap(s, symptoms)) {
+		return conclude_steps(s, symptoms, payload);
 	}
 	return true;
 }

@@ -6,15 +6,15 @@
 #ifndef USERSPACE_DIAGNOSE_FLOW_PSN_H
 #define USERSPACE_DIAGNOSE_FLOW_PSN_H
 
-#include "userspace/diagnose/finding/sign.h"
 #include "userspace/diagnose/finding/step.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/diagnose/flow/message.h"
 
 #define PSN_NEAR 64 /* PSNs within which a packet may be late or a duplicate; a power of two */
 #define PSN_UNITS 8 /* units of payload: 1, 2, 4, ... 128 bytes */
 
 struct psn_study {
-	struct step before; /* the packet before, if `met` */
+	struct doctor_step before; /* the packet before, if `met` */
 	bool met;
 	bool begun;	/* `begin` is valid */
 	bool excused;	/* the packet before was out of place */
@@ -49,12 +49,13 @@ struct psn_study {
 };
 
 /* Takes packet p. next: the packet after p, or NULL. */
-enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const struct step *p, const struct step *next);
+enum psn_how psn_study_take(struct psn_study *s, struct symptoms *symptoms, const struct doctor_step *p,
+			    const struct doctor_step *next);
 
 /*
- * Adds the sign of a wrong way to count. payload: equal steps of more than 1 are losses if it is missing, and perhaps losses if
- * that is not known. false: it counts right, as far as can be seen.
+ * Adds the symptom of a wrong way to count. payload: equal steps of more than 1 are losses if it is missing, and perhaps losses
+ * if that is not known. false: it counts right, as far as can be seen.
  */
-bool psn_study_conclude(const struct psn_study *s, struct signs *signs, enum message_payload payload);
+bool psn_study_conclude(const struct psn_study *s, struct symptoms *symptoms, enum message_payload payload);
 
 #endif

@@ -67,7 +67,7 @@ static void vote(struct reads *r, __u32 psn)
 	r->votes += mtu == r->by_psns ? 1 : -1;
 }
 
-void reads_before_gap(const struct reads *r, struct step *step)
+void reads_before_gap(const struct reads *r, struct doctor_step *step)
 {
 	const struct read_request *q = r && r->count ? &r->list[(r->count - 1) % READS_LAST] : NULL;
 	__u32 own;
@@ -110,7 +110,7 @@ static bool is_read(const struct roce_packet *p)
 
 void reads_request(struct reads **reads, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	bool again = taken->event->kinds & (ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_recovered)), read = is_read(p);
 	struct reads *r = *reads;
 
@@ -214,10 +214,10 @@ static const char *name_of(__u32 op)
 	return (op & OP_ONLY) == OP_ONLY ? "Only" : op & OP_FIRST ? "First" : op & OP_LAST ? "Last" : "Middle";
 }
 
-static void show_number(struct signs *signs, const struct doctor_packet *taken, const struct due *d)
+static void show_number(struct symptoms *symptoms, const struct doctor_packet *taken, const struct due *d)
 {
-	struct evidence *e = signs_add(signs, KIND_read_response_number, taken->number);
-	const struct roce_packet *p = &taken->look->packet;
+	struct evidence *e = symptoms_add(symptoms, KIND_read_response_number, taken->number);
+	const struct roce_packet *p = &taken->parsed->packet;
 
 	if (!e)
 		return;
@@ -228,10 +228,10 @@ static void show_number(struct signs *signs, const struct doctor_packet *taken, 
 	SAY(e->found, "%s, PSN 0x%06llx", name_of(p->op), p->number);
 }
 
-static void show_size(struct signs *signs, const struct doctor_packet *taken, const struct due *d)
+static void show_size(struct symptoms *symptoms, const struct doctor_packet *taken, const struct due *d)
 {
-	struct evidence *e = signs_add(signs, KIND_read_response_size, taken->number);
-	const struct roce_packet *p = &taken->look->packet;
+	struct evidence *e = symptoms_add(symptoms, KIND_read_response_size, taken->number);
+	const struct roce_packet *p = &taken->parsed->packet;
 
 	if (!e)
 		return;
@@ -239,10 +239,10 @@ static void show_size(struct signs *signs, const struct doctor_packet *taken, co
 	SAY(e->found, "payload %u", p->payload_bytes);
 }
 
-static void show_aeth(struct signs *signs, const struct doctor_packet *taken, const struct due *d)
+static void show_aeth(struct symptoms *symptoms, const struct doctor_packet *taken, const struct due *d)
 {
-	struct evidence *e = signs_add(signs, KIND_read_response_aeth, taken->number);
-	const struct roce_packet *p = &taken->look->packet;
+	struct evidence *e = symptoms_add(symptoms, KIND_read_response_aeth, taken->number);
+	const struct roce_packet *p = &taken->parsed->packet;
 
 	if (!e)
 		return;
@@ -253,9 +253,9 @@ static void show_aeth(struct signs *signs, const struct doctor_packet *taken, co
 		SAY(e->found, "syndrome 0x%02x", p->syndrome);
 }
 
-static void show_psn(struct signs *signs, const struct sign_seen *p)
+static void show_psn(struct symptoms *symptoms, const struct sign_seen *p)
 {
-	struct evidence *e = signs_add(signs, KIND_read_response_psn, p->frame);
+	struct evidence *e = symptoms_add(symptoms, KIND_read_response_psn, p->frame);
 
 	if (!e)
 		return;
@@ -283,19 +283,20 @@ static bool is_of_no_read(const struct reads *r, const struct twice *sent, __u32
 }
 
 /* Nobody has asked for this response. */
-static void take_unasked(struct reads *r, const struct twice *sent, struct signs *signs, const struct doctor_packet *taken)
+static void take_unasked(struct reads *r, const struct twice *sent, struct symptoms *symptoms,
+			 const struct doctor_packet *taken)
 {
-	struct sign_seen p = { taken->number, taken->look->packet.number, 0 };
+	struct sign_seen p = { taken->number, taken->parsed->packet.number, 0 };
 	const struct read_request *oldest = &r->list[r->count < READS_LAST ? 0 : r->count % READS_LAST];
 
 	if (psn_distance(oldest->psn, p.psn) < 0 || !is_of_no_read(r, sent, p.psn))
 		return;
 	if (psn_distance(r->newest, p.psn) <= 0) {
-		show_psn(signs, &p);
+		show_psn(symptoms, &p);
 		return;
 	}
 	if (r->early_count == READS_EARLY) {
-		show_psn(signs, &r->early[0]);
+		show_psn(symptoms, &r->early[0]);
 		memmove(r->early, r->early + 1, --r->early_count * sizeof(r->early[0]));
 	}
 	r->early[r->early_count++] = p;
@@ -315,7 +316,7 @@ static void end_response(struct reads *r, bool whole, __u64 frame)
 
 static void follow(struct reads *r, const struct doctor_packet *taken, const struct due *d)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 
 	if (p->op & OP_FIRST)
 		end_response(r, false, taken->number);
@@ -333,7 +334,7 @@ static void follow(struct reads *r, const struct doctor_packet *taken, const str
 }
 
 /* Notes the PSNs of the open response from the next one on as missing. */
-static void leave_out(struct reads *r, struct step *step, __u32 psns)
+static void leave_out(struct reads *r, struct doctor_step *step, __u32 psns)
 {
 	for (__u32 i = 0; i < psns && i < READS_MISSING; i++) {
 		__u32 psn = (r->response.next + i) & PSN_MASK;
@@ -349,7 +350,7 @@ static void leave_out(struct reads *r, struct step *step, __u32 psns)
  * Where the engine does not know the pair, the PSNs between two messages may all be acknowledged ones. But here the requests are
  * known: if another response begins inside of one, the rest of that one is missing.
  */
-static void complete_event(struct reads *r, struct step *step)
+static void complete_event(struct reads *r, struct doctor_step *step)
 {
 	__s32 ahead = psn_distance(r->response.next, step->psn), rest = psn_distance(r->response.next, r->response.end);
 	__u32 *missing = &r->missing[step->psn % READS_MISSING];
@@ -363,9 +364,10 @@ static void complete_event(struct reads *r, struct step *step)
 	}
 }
 
-void reads_answer(struct reads *r, const struct twice *sent, struct signs *signs, struct step *step, const struct doctor_packet *taken)
+void reads_answer(struct reads *r, const struct twice *sent, struct symptoms *symptoms, struct doctor_step *step,
+		  const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	struct due due;
 	bool goes_on;
 
@@ -386,34 +388,34 @@ void reads_answer(struct reads *r, const struct twice *sent, struct signs *signs
 	if (p->op & OP_FIRST)
 		r->response.shifted = is_shifted(r, &due, p);
 	if (r->response.shifted && (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on)))
-		show_psn(signs, &(struct sign_seen){ taken->number, p->number, 0 });
+		show_psn(symptoms, &(struct sign_seen){ taken->number, p->number, 0 });
 	else if (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on))
-		show_number(signs, taken, &due);
+		show_number(symptoms, taken, &due);
 	else if (due.fit == FIT_NONE)
-		take_unasked(r, sent, signs, taken);
+		take_unasked(r, sent, symptoms, taken);
 	else if (due.fit == FIT_SIZE)
-		show_size(signs, taken, &due);
+		show_size(symptoms, taken, &due);
 	else if (due.fit == FIT_AETH)
-		show_aeth(signs, taken, &due);
+		show_aeth(symptoms, taken, &due);
 	follow(r, taken, &due);
 }
 
 /* No response of several packets has ever ended: its Last is not lost, but not sent. */
-static void conclude_cut(const struct reads *r, struct signs *signs)
+static void conclude_cut(const struct reads *r, struct symptoms *symptoms)
 {
 	if (r->whole || r->cut < FINDING_PACKETS)
 		return;
-	signs_show(signs, KIND_read_response_number, r->cut_shown, r->cut, "the Last of the READ, from PSN 0x%06x on",
+	signs_show(symptoms, KIND_read_response_number, r->cut_shown, r->cut, "the Last of the READ, from PSN 0x%06x on",
 		   "the next answer");
 }
 
-void reads_conclude(struct reads *r, const struct twice *sent, struct signs *signs)
+void reads_conclude(struct reads *r, const struct twice *sent, struct symptoms *symptoms)
 {
 	if (!r)
 		return;
 	for (size_t i = 0; i < r->early_count; i++)
 		if (is_of_no_read(r, sent, r->early[i].psn))
-			show_psn(signs, &r->early[i]);
+			show_psn(symptoms, &r->early[i]);
 	r->early_count = 0;
-	conclude_cut(r, signs);
+	conclude_cut(r, symptoms);
 }

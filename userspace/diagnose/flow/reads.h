@@ -7,8 +7,8 @@
 #define USERSPACE_DIAGNOSE_FLOW_READS_H
 
 #include "userspace/diagnose/finding/packet.h"
-#include "userspace/diagnose/finding/sign.h"
 #include "userspace/diagnose/finding/step.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/diagnose/flow/twice.h"
 
 #define READS_LAST 64  /* requests that are remembered */
@@ -55,22 +55,23 @@ void reads_anew(struct reads *r);
  * Takes the PSNs of a READ out of the gap behind it: where the engine does not know the path MTU, it counts them as skipped. r: may
  * be NULL. Before reads_request().
  */
-void reads_before_gap(const struct reads *r, struct step *step);
+void reads_before_gap(const struct reads *r, struct doctor_step *step);
 
 /* A request was sent, a READ or another one. *reads (NULL: no READ so far) is allocated when it is needed. */
 void reads_request(struct reads **reads, const struct doctor_packet *taken);
 
 /*
- * A response came, or an acknowledgement. sent: the opcodes of the latest requests. signs: of the stream of responses. step: the
- * response there, which gets to know whether responses are missing before it, or whether it was missing itself.
+ * A response came, or an acknowledgement. sent: the opcodes of the latest requests. symptoms: of the stream of responses. step:
+ * the response there, which gets to know whether responses are missing before it, or whether it was missing itself.
  */
-void reads_answer(struct reads *r, const struct twice *sent, struct signs *signs, struct step *step,
+void reads_answer(struct reads *r, const struct twice *sent, struct symptoms *symptoms, struct doctor_step *step,
 		  const struct doctor_packet *taken);
 
 /* Whether a READ with this PSN was sent again, or asks for a part of another one. r: may be NULL. */
 bool reads_again(const struct reads *r, __u32 psn);
 
-/* Adds the signs of responses that nobody asked for, and of those that never end. All packets of both directions were taken. */
-void reads_conclude(struct reads *r, const struct twice *sent, struct signs *signs);
+/* Adds the symptoms of responses that nobody asked for,
+	and of those that never end. All packets of both directions were taken. */
+void reads_conclude(struct reads *r, const struct twice *sent, struct symptoms *symptoms);
 
 #endif

@@ -14,10 +14,10 @@ static const __u8 services[] = { [RDMA_RC] = SERVICE_RC, [RDMA_UC] = SERVICE_UC,
 /* ---- the verdict on a packet ---- */
 
 /* The QP to which the packet goes, as it is if all before was right. */
-static struct roce_responder responder_of(const struct told *t, const struct roce_packet *p)
+static struct roce_responder responder_of(const struct endpoint *t, const struct roce_packet *p)
 {
 	struct roce_responder q = {
-		.receive_bytes = t->receive_bytes == TOLD_UNKNOWN ? RESPONDER_DMA_MAX : t->receive_bytes, .qpn = p->dqpn,
+		.receive_bytes = t->receive_bytes == ENDPOINT_UNKNOWN ? RESPONDER_DMA_MAX : t->receive_bytes, .qpn = p->dqpn,
 		.path_mtu = t->end.path_mtu, .expected = p->number, .pkey = t->pkey, .service = services[t->end.service],
 		.state = RESPONDER_READY, .endless = 1,
 	};
@@ -46,14 +46,14 @@ static struct receive_example example_of(const struct roce_responder *q, const s
 	return e;
 }
 
-enum roce_refusal receiver_judge(const struct told *t, const struct roce_packet *p, struct receive_example *e)
+enum roce_refusal receiver_judge(const struct endpoint *t, const struct roce_packet *p, struct receive_example *e)
 {
-	const struct roce_region *region = told_region(t, p->rkey);
+	const struct roce_region *region = endpoint_region(t, p->rkey);
 	struct roce_responder q = responder_of(t, p);
 	struct responder_step step;
 
 	*e = example_of(&q, p);
-	if (!told_qp(t, p->dqpn))
+	if (!endpoint_qp(t, p->dqpn))
 		return REFUSAL_qpn;
 	responder_judge(&q, p, ICRC_GOOD, region, 0, &step);
 	return step.refusal;
@@ -77,7 +77,7 @@ static enum finding_kind kind_of(enum roce_refusal refusal)
 
 /* ---- what was expected, and what was found ---- */
 
-static void show_qpn(struct evidence *e, const struct told *t, const struct roce_packet *p)
+static void show_qpn(struct evidence *e, const struct endpoint *t, const struct roce_packet *p)
 {
 	const struct receive_settings *s = &t->settings;
 
@@ -96,7 +96,7 @@ static void show_bounds(struct evidence *e, const struct roce_region *region, co
 	SAY(e->found, "%u bytes at 0x%llx", p->dma_length, p->va);
 }
 
-static void show_length(struct evidence *e, const struct told *t, const struct roce_packet *p)
+static void show_length(struct evidence *e, const struct endpoint *t, const struct roce_packet *p)
 {
 	__u32 path_mtu = t->end.path_mtu;
 
@@ -113,10 +113,10 @@ static void show_length(struct evidence *e, const struct told *t, const struct r
 	SAY(e->found, "payload %u", p->payload_bytes);
 }
 
-static void show(struct evidence *e, enum finding_kind kind, const struct told *t, const struct roce_region *region,
+static void show(struct evidence *e, enum finding_kind kind, const struct endpoint *t, const struct roce_region *region,
 		 const struct roce_packet *p)
 {
-	const struct rdma_qp_address *qp = told_qp(t, p->dqpn);
+	const struct rdma_qp_address *qp = endpoint_qp(t, p->dqpn);
 
 	switch (kind) {
 	case KIND_refused_qpn:
@@ -153,22 +153,23 @@ static void show(struct evidence *e, enum finding_kind kind, const struct told *
 	}
 }
 
-static void refuse(const struct told *t, struct signs *signs, enum roce_refusal refusal, const struct receive_example *example,
+static void refuse(const struct endpoint *t, struct symptoms *symptoms, enum roce_refusal refusal,
+		   const struct receive_example *example,
 		   const struct roce_region *region, const struct doctor_packet *taken)
 {
 	const struct refusal_receiver receiver = { &t->settings, t->region, t->regions, t->end.path_mtu };
 	enum finding_kind kind = kind_of(refusal);
-	struct evidence *e = kind == FINDING_KINDS ? NULL : signs_add(signs, kind, taken->number);
-	struct sign *sign = e ? signs_find(signs, kind) : NULL;
+	struct evidence *e = kind == FINDING_KINDS ? NULL : symptoms_add(symptoms, kind, taken->number);
+	struct symptom *symptom = e ? symptoms_find(symptoms, kind) : NULL;
 	char text[REFUSAL_TEXT];
 
-	if (!sign)
+	if (!symptom)
 		return;
-	show(e, kind, t, region, &taken->look->packet);
-	if (sign->packets > 1)
+	show(e, kind, t, region, &taken->parsed->packet);
+	if (symptom->packets > 1)
 		return;
 	refusal_text(text, refusal, example, &receiver);
-	SAY(sign->figures, "It would say of the first: %s.", text);
+	SAY(symptom->figures, "It would say of the first: %s.", text);
 }
 
 /* ---- what the receiver answers ---- */
@@ -205,7 +206,7 @@ static void forget(struct receiver_requests *q, __u32 psn)
 
 static void expect_answer(struct receiver_requests *q, enum roce_refusal refusal, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	enum finding_kind kind = takes_kind(kind_of(refusal));
 
 	forget(q, p->number);
@@ -246,10 +247,10 @@ void receiver_anew(struct receiver_requests *q)
 }
 
 /* What is wrong with the packet of that frame, as its refusal says. */
-static const struct evidence *refusal_of(const struct signs *signs, enum finding_kind takes, __u64 frame)
+static const struct evidence *refusal_of(const struct symptoms *symptoms, enum finding_kind takes, __u64 frame)
 {
-	for (size_t i = 0; i < signs->count; i++) {
-		const struct sign *s = &signs->list[i];
+	for (size_t i = 0; i < symptoms->count; i++) {
+		const struct symptom *s = &symptoms->list[i];
 
 		for (size_t k = 0; takes_kind(s->kind) == takes && k < s->shown; k++)
 			if (s->evidence[k].frame == frame)
@@ -258,10 +259,10 @@ static const struct evidence *refusal_of(const struct signs *signs, enum finding
 	return NULL;
 }
 
-static void show_taken(struct signs *signs, enum finding_kind kind, __u64 frame, __u64 ack)
+static void show_taken(struct symptoms *symptoms, enum finding_kind kind, __u64 frame, __u64 ack)
 {
-	struct evidence *e = signs_add(signs, kind, frame);
-	const struct evidence *why = refusal_of(signs, kind, frame);
+	struct evidence *e = symptoms_add(symptoms, kind, frame);
+	const struct evidence *why = refusal_of(symptoms, kind, frame);
 
 	if (!e)
 		return;
@@ -269,27 +270,27 @@ static void show_taken(struct signs *signs, enum finding_kind kind, __u64 frame,
 	SAY(e->found, "%s%sACK in frame %llu", why ? why->found : "", why ? ", " : "", ack);
 }
 
-static void show_told(struct receiver_requests *q, struct signs *signs, const struct roce_packet *p, __u64 frame)
+static void show_told(struct receiver_requests *q, struct symptoms *symptoms, const struct roce_packet *p, __u64 frame)
 {
 	__u32 code = p->syndrome & 31;
 	__u64 request = q->fine[p->number % RECEIVER_OPEN].frame;
 	struct evidence *e;
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (code != ACCESS_ERROR && code != INVALID_REQUEST)
 		return;
 	q->invalid |= code == INVALID_REQUEST;
-	e = signs_add(signs, KIND_refuses_told, request);
-	sign = signs_find(signs, KIND_refuses_told);
-	if (sign)
-		sign->doubted |= !q->accepted; /* perhaps another receiver is described, or the one before its last start */
+	e = symptoms_add(symptoms, KIND_refuses_told, request);
+	symptom = symptoms_find(symptoms, KIND_refuses_told);
+	if (symptom)
+		symptom->doubted |= !q->accepted; /* perhaps another receiver is described, or the one before its last start */
 	if (!e)
 		return;
 	SAY(e->expected, "an ACK of PSN 0x%06llx", p->number);
 	SAY(e->found, "NAK 0x%02x in frame %llu", p->syndrome, frame);
 }
 
-void receiver_answer(struct receiver_requests *q, struct signs *signs, const struct roce_packet *p, __u64 frame)
+void receiver_answer(struct receiver_requests *q, struct symptoms *symptoms, const struct roce_packet *p, __u64 frame)
 {
 	__u32 type = p->syndrome >> 5 & 3;
 
@@ -305,52 +306,53 @@ void receiver_answer(struct receiver_requests *q, struct signs *signs, const str
 		q->refused[i].kind = FINDING_KINDS;
 		q->open--;
 		if (ahead < 0 || !type)
-			show_taken(signs, kind, q->refused[i].frame, frame);
+			show_taken(symptoms, kind, q->refused[i].frame, frame);
 	}
 	q->accepted |= q->met && psn_distance(q->first, p->number) >= !!type;
 	if (type == 3 && q->fine[p->number % RECEIVER_OPEN].psn == p->number + 1)
-		show_told(q, signs, p, frame);
+		show_told(q, symptoms, p, frame);
 }
 
 /* ---- packets ---- */
 
 /* A request to another address. It means something only if none goes to the receiver. */
-static void take_astray(const struct receiver *r, struct signs *signs, const struct doctor_packet *taken)
+static void take_astray(const struct doctor_receiver *r, struct symptoms *symptoms, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	struct evidence *e;
 
-	if (r->packets || responder_same_address(p->src, r->told->end.gid))
+	if (r->packets || responder_same_address(p->src, r->endpoint->end.gid))
 		return;
-	e = signs_add(signs, KIND_refused_address, taken->number);
+	e = symptoms_add(symptoms, KIND_refused_address, taken->number);
 	if (!e)
 		return;
-	SAY(e->expected, "%s", address_text(r->told->end.gid).text);
+	SAY(e->expected, "%s", address_text(r->endpoint->end.gid).text);
 	SAY(e->found, "%s", address_text(p->dst).text);
 }
 
-void receiver_take(struct receiver *r, struct receiver_requests **requests, struct signs *signs, const struct doctor_packet *taken)
+void receiver_take(struct doctor_receiver *r, struct receiver_requests **requests, struct symptoms *symptoms,
+		   const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	const struct roce_region *region;
 	struct receive_example example;
 	enum roce_refusal refusal;
 
-	if (!r->told || p->op & (OP_RESPONSE | OP_CNP | OP_CUT) || roce_is_management(p))
+	if (!r->endpoint || p->op & (OP_RESPONSE | OP_CNP | OP_CUT) || roce_is_management(p))
 		return;
 	/* bare transport headers do not tell where they go */
 	if (taken->frame->no_icrc && responder_same_address(p->src, p->dst)) {
-		if (!told_qp(r->told, p->dqpn))
+		if (!endpoint_qp(r->endpoint, p->dqpn))
 			return;
-	} else if (!responder_same_address(p->dst, r->told->end.gid)) {
-		take_astray(r, signs, taken);
+	} else if (!responder_same_address(p->dst, r->endpoint->end.gid)) {
+		take_astray(r, symptoms, taken);
 		return;
 	}
 	r->packets++;
-	region = told_region(r->told, p->rkey);
-	refusal = receiver_judge(r->told, p, &example);
+	region = endpoint_region(r->endpoint, p->rkey);
+	refusal = receiver_judge(r->endpoint, p, &example);
 	if (refusal != REFUSAL_NONE)
-		refuse(r->told, signs, refusal, &example, region, taken);
+		refuse(r->endpoint, symptoms, refusal, &example, region, taken);
 	if (p->service != SERVICE_RC && p->service != SERVICE_XRC)
 		return;
 	*requests = *requests ?: new_requests();
@@ -359,10 +361,10 @@ void receiver_take(struct receiver *r, struct receiver_requests **requests, stru
 }
 
 /* How many of those that the receiver should refuse it has taken. */
-static void say_taken(struct signs *signs, struct sign *takes)
+static void say_taken(struct symptoms *symptoms, struct symptom *takes)
 {
-	for (size_t i = 0; i < signs->count; i++) {
-		const struct sign *s = &signs->list[i];
+	for (size_t i = 0; i < symptoms->count; i++) {
+		const struct symptom *s = &symptoms->list[i];
 
 		if (takes_kind(s->kind) == takes->kind)
 			SAY(takes->figures, "%llu of %llu packets are acknowledged.", takes->packets, s->packets);
@@ -370,10 +372,10 @@ static void say_taken(struct signs *signs, struct sign *takes)
 }
 
 /* Whether these packets have mistakes for which a receiver may refuse them though it knows their keys. */
-static bool are_doubtful(const struct signs *signs)
+static bool are_doubtful(const struct symptoms *symptoms)
 {
-	for (size_t i = 0; i < signs->count; i++) {
-		enum finding_class class = finding_rules[signs->list[i].kind].class;
+	for (size_t i = 0; i < symptoms->count; i++) {
+		enum finding_class class = finding_rules[symptoms->list[i].kind].class;
 
 		if (class == CLASS_COUNT || class == CLASS_PSN || class == CLASS_GRAMMAR || class == CLASS_SIZE || class == CLASS_DMA ||
 		    class == CLASS_RECEIVER)
@@ -382,14 +384,14 @@ static bool are_doubtful(const struct signs *signs)
 	return false;
 }
 
-void receiver_conclude(const struct receiver *r, const struct receiver_requests *requests, struct signs *signs)
+void receiver_conclude(const struct doctor_receiver *r, const struct receiver_requests *requests, struct symptoms *symptoms)
 {
 	if (r->packets)
-		signs_drop(signs, KIND_refused_address);
+		symptoms_drop(symptoms, KIND_refused_address);
 	if (!requests)
 		return;
-	for (size_t i = 0; i < signs->count; i++)
-		say_taken(signs, &signs->list[i]);
-	if (requests->invalid && are_doubtful(signs))
-		signs_doubt(signs, KIND_refuses_told);
+	for (size_t i = 0; i < symptoms->count; i++)
+		say_taken(symptoms, &symptoms->list[i]);
+	if (requests->invalid && are_doubtful(symptoms))
+		symptoms_doubt(symptoms, KIND_refuses_told);
 }

@@ -7,8 +7,8 @@
 #define USERSPACE_DIAGNOSE_FLOW_RECEIVER_H
 
 #include "userspace/diagnose/finding/packet.h"
-#include "userspace/observe/model/told.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/observe/model/endpoint.h"
+#include "userspace/diagnose/finding/symptom.h"
 
 #define RECEIVER_OPEN 128 /* requests remembered until they are answered; a power of two */
 
@@ -32,8 +32,8 @@ struct receiver_requests {
 };
 
 /* All zero: no receiver is known. */
-struct receiver {
-	const struct told *told; /* outlives the receiver */
+struct doctor_receiver {
+	const struct endpoint *endpoint; /* outlives the receiver */
 	__u64 packets; /* requests that went to it, and were judged */
 };
 
@@ -41,20 +41,21 @@ struct receiver {
  * Why the receiver would refuse a request to its address, if all before was right and its ICRC is; REFUSAL_NONE: it would take it.
  * Fills in *example, for refusal_text().
  */
-enum roce_refusal receiver_judge(const struct told *told, const struct roce_packet *p, struct receive_example *example);
+enum roce_refusal receiver_judge(const struct endpoint *endpoint, const struct roce_packet *p, struct receive_example *example);
 
 /*
  * Takes a packet whose ICRC is good, or of a stream without good ICRCs. *requests: of its stream, NULL at first; the caller frees it.
  */
-void receiver_take(struct receiver *r, struct receiver_requests **requests, struct signs *signs, const struct doctor_packet *taken);
+void receiver_take(struct doctor_receiver *r, struct receiver_requests **requests, struct symptoms *symptoms,
+		   const struct doctor_packet *taken);
 
 /* Takes an ACK or NAK of these requests, which may be NULL: whether the receiver does as it is described. */
-void receiver_answer(struct receiver_requests *requests, struct signs *signs, const struct roce_packet *p, __u64 frame);
+void receiver_answer(struct receiver_requests *requests, struct symptoms *symptoms, const struct roce_packet *p, __u64 frame);
 
 /* Another sequence of PSNs begins. */
 void receiver_anew(struct receiver_requests *requests);
 
-/* Concludes the signs of a stream, when all packets were taken. */
-void receiver_conclude(const struct receiver *r, const struct receiver_requests *requests, struct signs *signs);
+/* Concludes the symptoms of a stream, when all packets were taken. */
+void receiver_conclude(const struct doctor_receiver *r, const struct receiver_requests *requests, struct symptoms *symptoms);
 
 #endif

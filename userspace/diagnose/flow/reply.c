@@ -14,15 +14,15 @@ static bool is_no_address(const struct roce_packet *p)
 	return true;
 }
 
-void reply_take(struct signs *signs, const struct doctor_packet *taken)
+void reply_take(struct symptoms *symptoms, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
+	const struct roce_packet *p = &taken->parsed->packet;
 	bool astray = is_no_address(p);
 	struct evidence *e;
 
 	if (p->op & OP_CNP || (!astray && p->dqpn))
 		return;
-	e = signs_add(signs, KIND_answers_to_nobody, taken->number);
+	e = symptoms_add(symptoms, KIND_answers_to_nobody, taken->number);
 	if (!e)
 		return;
 	SAY(e->expected, astray ? "the requester's address" : "the requester's QPN");

@@ -4,7 +4,7 @@
 
 #define FAR 65536    /* PSNs: an answer farther away is to no request of this sequence */
 #define AHEAD 1024   /* ... or beyond the newest one, where this place may have changed the order */
-#define MOVE (1 << 20) /* PSNs after which the first one is forgotten, so that distances keep their sign */
+#define MOVE (1 << 20) /* PSNs after which the first one is forgotten, so that distances keep their symptom */
 #define LATE 250000000ull /* ns by which a request may come here later than its answer, if nothing tells */
 #define USUAL_ASKS 2 /* times as many packets ask in vain as did before an answer came */
 #define USUAL_TIME 4 /* times as long */
@@ -91,7 +91,7 @@ bool responder_is_foreign(const struct responder_study *r, __u32 psn)
 
 /* ---- damaged packets ---- */
 
-void responder_study_damaged(struct responder_study *r, const struct step *p)
+void responder_study_damaged(struct responder_study *r, const struct doctor_step *p)
 {
 	__u64 at = r->damaged_count % RESPONDER_DAMAGED;
 
@@ -126,14 +126,14 @@ static __u64 forget_damaged(struct responder_study *r, __u32 from, __u32 to)
 }
 
 /* An answer says that all up to this PSN was taken. */
-static void take_damaged(struct responder_study *r, struct signs *signs, __u32 psn, const struct responder_answer *a)
+static void take_damaged(struct responder_study *r, struct symptoms *symptoms, __u32 psn, const struct responder_answer *a)
 {
 	for (size_t i = 0; i < RESPONDER_DAMAGED; i++) {
 		struct evidence *e;
 
 		if (!r->damaged[i].frame || psn_distance(r->damaged[i].psn, psn) < 0)
 			continue;
-		e = signs_add(signs, KIND_ack_bad_icrc, r->damaged[i].frame);
+		e = symptoms_add(symptoms, KIND_ack_bad_icrc, r->damaged[i].frame);
 		if (e) {
 			SAY(e->expected, "PSN 0x%06x dropped: its ICRC is wrong", r->damaged[i].psn);
 			SAY(e->found, "taken: answer 0x%06x in frame %llu", (__u32)a->packet->number, a->frame);
@@ -155,7 +155,7 @@ static void take_healed(struct responder_study *r)
  * The gap is over. Whether more packets asked in vain behind it, and for longer, than is usual; or the requester waited for longer,
  * and then went back. back (ns): when it did; 0: it did not.
  */
-static void judge_silence(struct responder_study *r, struct signs *signs, __u64 back)
+static void judge_silence(struct responder_study *r, struct symptoms *symptoms, __u64 back)
 {
 	struct responder_gap *g = &r->gap;
 	__u64 since = g->from > r->answered ? g->from : r->answered, usual = r->longest ?: r->first;
@@ -174,7 +174,7 @@ static void judge_silence(struct responder_study *r, struct signs *signs, __u64 
 	r->silent_asks += repeats ? 0 : g->asks;
 	r->repeated_gaps += repeats;
 	r->repeats += repeats ? g->repeats : 0;
-	e = signs_add(signs, KIND_nak_missing, g->frame);
+	e = symptoms_add(symptoms, KIND_nak_missing, g->frame);
 	if (!e)
 		return;
 	SAY(e->expected, "a NAK of PSN 0x%06x", g->psn);
@@ -184,7 +184,7 @@ static void judge_silence(struct responder_study *r, struct signs *signs, __u64 
 		SAY(e->found, "nothing, though %llu packets asked", g->asks);
 }
 
-static void open_gap(struct responder_study *r, const struct step *p, __u64 time)
+static void open_gap(struct responder_study *r, const struct doctor_step *p, __u64 time)
 {
 	__u32 psn = responder_has_acked(r, p->event.expected) ? (r->acked_psn + 1) & PSN_MASK : p->event.expected;
 
@@ -227,7 +227,7 @@ static void take_ask(struct responder_study *r, __u64 time)
 }
 
 /* A packet with a new PSN. */
-static void take_new(struct responder_study *r, const struct step *p, __u32 next, __u64 time)
+static void take_new(struct responder_study *r, const struct doctor_step *p, __u32 next, __u64 time)
 {
 	bool gap = p->event.kinds & ROCE_EVENT(psn_gap) && psn_distance(r->end, p->event.expected) >= 0 &&
 		   psn_distance(p->event.expected, p->psn) > 0;
@@ -255,7 +255,7 @@ static void take_new(struct responder_study *r, const struct step *p, __u32 next
 }
 
 /* A packet that came late, or again. */
-static void take_old(struct responder_study *r, struct signs *signs, const struct step *p, __u64 time)
+static void take_old(struct responder_study *r, struct symptoms *symptoms, const struct doctor_step *p, __u64 time)
 {
 	r->disturbed = true;
 	if (has_come(r, p->psn)) {
@@ -268,10 +268,11 @@ static void take_old(struct responder_study *r, struct signs *signs, const struc
 	}
 	r->nak.open = false;
 	if (r->gap.open && psn_distance(p->psn, r->gap.psn) >= 0)
-		judge_silence(r, signs, time);
+		judge_silence(r, symptoms, time);
 }
 
-void responder_study_request(struct responder_study *r, struct signs *signs, const struct step *p, __u32 next, __u64 time)
+void responder_study_request(struct responder_study *r, struct symptoms *symptoms, const struct doctor_step *p, __u32 next,
+			     __u64 time)
 {
 	__s32 ahead = psn_distance(r->end, p->psn);
 
@@ -290,7 +291,7 @@ void responder_study_request(struct responder_study *r, struct signs *signs, con
 	if (psn_distance(r->end, p->psn) >= 0)
 		take_new(r, p, next, time);
 	else
-		take_old(r, signs, p, time);
+		take_old(r, symptoms, p, time);
 }
 
 /* ---- acknowledgements ---- */
@@ -307,7 +308,7 @@ static bool all_came(const struct responder_study *r, __u32 from, __u32 to, __u3
 	return true;
 }
 
-static void take_msn(struct responder_study *r, struct signs *signs, const struct responder_answer *a)
+static void take_msn(struct responder_study *r, struct symptoms *symptoms, const struct responder_answer *a)
 {
 	__u32 psn = a->packet->number, behind = r->msn.known ? r->msn.psn : (r->start - 1) & PSN_MASK;
 	struct msn_step s = { .frame = a->frame, .psn = psn, .msn = a->packet->msn };
@@ -319,16 +320,17 @@ static void take_msn(struct responder_study *r, struct signs *signs, const struc
 	s.packets = packets;
 	whole = packets <= RESPONDER_PSNS && all_came(r, (behind + 1) & PSN_MASK, psn, &s.messages);
 	if (whole && r->msn.known)
-		msn_study_take(&r->msn, signs, &s);
+		msn_study_take(&r->msn, symptoms, &s);
 	else
 		msn_study_begin(&r->msn, &s, whole, r->start);
 }
 
 /* "PSN 0x000012, or one before it". */
-static void add_odd(struct signs *signs, enum finding_kind kind, __u64 frame, const char *before, __u32 psn, const char *behind,
+static void add_odd(struct symptoms *symptoms, enum finding_kind kind, __u64 frame, const char *before, __u32 psn,
+		    const char *behind,
 		    __u32 found)
 {
-	struct evidence *e = signs_add(signs, kind, frame);
+	struct evidence *e = symptoms_add(symptoms, kind, frame);
 
 	if (!e)
 		return;
@@ -336,13 +338,13 @@ static void add_odd(struct signs *signs, enum finding_kind kind, __u64 frame, co
 	SAY(e->found, "PSN 0x%06x", found);
 }
 
-static void take_foreign(struct responder_study *r, struct signs *signs, __u32 psn, __u64 frame)
+static void take_foreign(struct responder_study *r, struct symptoms *symptoms, __u32 psn, __u64 frame)
 {
 	__u32 swapped = __builtin_bswap32(psn << 8);
 
 	r->never++;
 	r->swapped += psn_distance(r->start, swapped) >= 0 && psn_distance(swapped, responder_newest(r)) >= 0;
-	add_odd(signs, KIND_ack_psn, frame, "PSN", responder_newest(r), " or one before it", psn);
+	add_odd(symptoms, KIND_ack_psn, frame, "PSN", responder_newest(r), " or one before it", psn);
 }
 
 /* It is beyond what came. */
@@ -376,7 +378,7 @@ static bool is_as_it_was(const struct responder_study *r, const struct roce_pack
 }
 
 /* It was acknowledged already. Right where the request came again. */
-static void take_back(struct responder_study *r, struct signs *signs, const struct responder_answer *a)
+static void take_back(struct responder_study *r, struct symptoms *symptoms, const struct responder_answer *a)
 {
 	if (r->again) {
 		r->again--;
@@ -387,7 +389,7 @@ static void take_back(struct responder_study *r, struct signs *signs, const stru
 		return;
 	}
 	r->back++;
-	add_odd(signs, KIND_ack_psn, a->frame, "PSN", r->acked_psn, " or a later one", a->packet->number);
+	add_odd(symptoms, KIND_ack_psn, a->frame, "PSN", r->acked_psn, " or a later one", a->packet->number);
 }
 
 /* An acknowledgement repeats the one before: of requests that came again, or of several, or instead of a NAK. */
@@ -426,7 +428,7 @@ static void advance(struct responder_study *r, __u32 psn, __u64 time)
 	r->taken_end = (psn + 1) & PSN_MASK;
 }
 
-static void take_ack(struct responder_study *r, struct signs *signs, const struct responder_answer *a)
+static void take_ack(struct responder_study *r, struct symptoms *symptoms, const struct responder_answer *a)
 {
 	const struct roce_packet *p = a->packet;
 	__u32 psn = p->number;
@@ -435,20 +437,20 @@ static void take_ack(struct responder_study *r, struct signs *signs, const struc
 
 	if (responder_is_foreign(r, psn)) {
 		if (judged)
-			take_foreign(r, signs, psn, a->frame);
+			take_foreign(r, symptoms, psn, a->frame);
 		return;
 	}
 	if (judged && psn_distance(responder_newest(r), psn) > 0 && !is_damaged(r, psn))
 		take_ahead(r, psn, a);
 	if (on > 0) {
 		pass_gap(r, psn, a);
-		take_damaged(r, signs, psn, a);
+		take_damaged(r, symptoms, psn, a);
 		if (judged)
-			take_msn(r, signs, a);
+			take_msn(r, symptoms, a);
 		advance(r, psn, a->time);
 		r->newest_msn = p->msn;
 	} else if (judged && on < 0) {
-		take_back(r, signs, a);
+		take_back(r, symptoms, a);
 	} else if (judged) {
 		take_same(r);
 	}
@@ -477,16 +479,16 @@ static void take_front(struct responder_study *r, __u32 psn, __u64 frame)
 }
 
 /* Whether a NAK asks for what may be missing. Where nothing was acknowledged yet, the first PSN may be wrong: conclude_start(). */
-static bool judge_nak(struct responder_study *r, struct signs *signs, __u32 psn, __u64 frame)
+static bool judge_nak(struct responder_study *r, struct symptoms *symptoms, __u32 psn, __u64 frame)
 {
 	__u32 missing;
 
 	if (!r->acked)
 		return true;
 	if (psn_distance(psn, r->acked_psn) >= 0 || responder_is_foreign(r, psn)) {
-		add_odd(signs, KIND_nak_psn, frame, "a PSN behind", r->acked_psn, ", which it acknowledged", psn);
+		add_odd(symptoms, KIND_nak_psn, frame, "a PSN behind", r->acked_psn, ", which it acknowledged", psn);
 	} else if (has_missing_before(r, psn, &missing)) {
-		add_odd(signs, KIND_nak_psn, frame, "PSN", missing, "", psn);
+		add_odd(symptoms, KIND_nak_psn, frame, "PSN", missing, "", psn);
 		r->naks_behind++;
 	} else {
 		take_front(r, psn, frame);
@@ -496,17 +498,17 @@ static bool judge_nak(struct responder_study *r, struct signs *signs, __u32 psn,
 	return false;
 }
 
-static bool take_nak(struct responder_study *r, struct signs *signs, const struct responder_answer *a)
+static bool take_nak(struct responder_study *r, struct symptoms *symptoms, const struct responder_answer *a)
 {
 	__u32 psn = a->packet->number;
 	bool right = true;
 
 	r->naks++;
 	if (r->acked && r->nak.open && r->nak.psn == psn) {
-		add_odd(signs, KIND_nak_repeated, a->frame, "one NAK until PSN", psn, " comes", psn);
+		add_odd(symptoms, KIND_nak_repeated, a->frame, "one NAK until PSN", psn, " comes", psn);
 		r->nak.often |= r->nak.again++;
 	} else {
-		right = judge_nak(r, signs, psn, a->frame);
+		right = judge_nak(r, symptoms, psn, a->frame);
 		r->nak.again = 0;
 	}
 	r->nak.open = r->asked = true;
@@ -516,7 +518,7 @@ static bool take_nak(struct responder_study *r, struct signs *signs, const struc
 }
 
 /* What a NAK says of the packets in front of its PSN, and of that one. */
-static void take_refused(struct responder_study *r, struct signs *signs, const struct responder_answer *a)
+static void take_refused(struct responder_study *r, struct symptoms *symptoms, const struct responder_answer *a)
 {
 	__u32 psn = a->packet->number;
 
@@ -526,10 +528,10 @@ static void take_refused(struct responder_study *r, struct signs *signs, const s
 	forget_damaged(r, psn, (psn + FAR) & PSN_MASK); /* they come again */
 	if (r->acked && psn_distance(r->taken_end, psn) > 0)
 		r->taken_end = psn;
-	take_damaged(r, signs, (psn - 1) & PSN_MASK, a);
+	take_damaged(r, symptoms, (psn - 1) & PSN_MASK, a);
 }
 
-bool responder_study_answer(struct responder_study *r, struct signs *signs, const struct responder_answer *a)
+bool responder_study_answer(struct responder_study *r, struct symptoms *symptoms, const struct responder_answer *a)
 {
 	const struct roce_packet *p = a->packet;
 	__u32 type = p->syndrome >> 5 & 3;
@@ -546,13 +548,13 @@ bool responder_study_answer(struct responder_study *r, struct signs *signs, cons
 	r->answered = a->time;
 	r->gap.unanswered = 0;
 	if (type == 0) {
-		take_ack(r, signs, a);
+		take_ack(r, symptoms, a);
 	} else {
 		r->gap.open = false;
 		if (type == 3 && !(p->syndrome & 31))
-			right = take_nak(r, signs, a);
+			right = take_nak(r, symptoms, a);
 		if (right)
-			take_refused(r, signs, a);
+			take_refused(r, symptoms, a);
 	}
 	r->asks -= r->asks > 0;
 	return right;
@@ -572,183 +574,190 @@ static bool never_comes(const struct responder_study *r, const struct responder_
  * Acknowledgements of what never came. At the end of a capture the requests may only be late, by as much as others were. That several
  * are always the same number of packets ahead is at least odd.
  */
-static void conclude_ahead(const struct responder_study *r, struct signs *signs, const struct responder_end *end)
+static void conclude_ahead(const struct responder_study *r, struct symptoms *symptoms, const struct responder_end *end)
 {
 	const struct responder_ahead *h = &r->ahead;
 	bool odd = h->count > 1 && !h->differs;
 
 	if (!responder_is_ahead(r) || (!odd && !never_comes(r, end)))
 		return;
-	signs_show(signs, KIND_ack_psn, h->shown, h->count, "PSN 0x%06x or one before it", "PSN 0x%06x");
+	signs_show(symptoms, KIND_ack_psn, h->shown, h->count, "PSN 0x%06x or one before it", "PSN 0x%06x");
 }
 
-static void conclude_ack_psn(const struct responder_study *r, struct signs *signs, const struct responder_end *end)
+static void conclude_ack_psn(const struct responder_study *r, struct symptoms *symptoms, const struct responder_end *end)
 {
-	struct sign *sign;
+	struct symptom *symptom;
 	bool doubted = false;
 
-	conclude_ahead(r, signs, end);
-	sign = signs_find(signs, KIND_ack_psn);
-	if (!sign)
+	conclude_ahead(r, symptoms, end);
+	symptom = symptoms_find(symptoms, KIND_ack_psn);
+	if (!symptom)
 		return;
-	if (r->swapped && r->swapped * 10 >= sign->packets * 9) {
-		SAY(sign->figures, "Its bytes are in the other order.");
-	} else if (r->never * 2 > sign->packets) {
+	if (r->swapped && r->swapped * 10 >= symptom->packets * 9) {
+		SAY(symptom->figures, "Its bytes are in the other order.");
+	} else if (r->never * 2 > symptom->packets) {
 		doubted = !r->paired;
-		SAY(sign->figures, "%llu times it is a PSN that was never sent.%s", r->never,
+		SAY(symptom->figures, "%llu times it is a PSN that was never sent.%s", r->never,
 		    doubted ? " Or these are answers to requests that are not seen here: --expect FILE would tell." : "");
-	} else if (r->back * 2 > sign->packets) {
+	} else if (r->back * 2 > symptom->packets) {
 		doubted = r->overtaken > r->back && (r->back < FINDING_PACKETS || r->passed_gaps);
-		SAY(sign->figures, "%llu times it goes back behind one that was acknowledged.%s", r->back,
+		SAY(symptom->figures, "%llu times it goes back behind one that was acknowledged.%s", r->back,
 		    doubted ? " Or answers overtook one another on their way to this place." : "");
 	} else {
 		doubted = r->passed_gaps || !never_comes(r, end);
-		SAY(sign->figures, "%llu times it is beyond what had come, up to PSN 0x%06x, which never comes.%s", r->ahead.count, r->ahead.psn,
+		SAY(symptom->figures, "%llu times it is beyond what had come, up to PSN 0x%06x, which never comes.%s",
+		    r->ahead.count, r->ahead.psn,
 		    doubted ? " Or requests come to this place later than their answers, or not at all." : "");
 	}
-	sign->doubted = doubted;
+	symptom->doubted = doubted;
 }
 
 /*
- * Where this place misses packets, or damaged ones are asked for or sent again, which were not acknowledged, a few others are no sign.
+ * Where this place misses packets, or damaged ones are asked for or sent again, which were not acknowledged, a few others are
+ * no symptom.
  */
-static void conclude_bad_icrc(const struct responder_study *r, struct signs *signs)
+static void conclude_bad_icrc(const struct responder_study *r, struct symptoms *symptoms)
 {
-	struct sign *sign = signs_find(signs, KIND_ack_bad_icrc);
+	struct symptom *symptom = symptoms_find(symptoms, KIND_ack_bad_icrc);
 
-	if (!sign)
+	if (!symptom)
 		return;
-	if (sign->packets < FINDING_PACKETS && (r->damaged_refused || r->damaged_resent || r->passed_gaps)) {
-		signs_drop(signs, KIND_ack_bad_icrc);
+	if (symptom->packets < FINDING_PACKETS && (r->damaged_refused || r->damaged_resent || r->passed_gaps)) {
+		symptoms_drop(symptoms, KIND_ack_bad_icrc);
 		return;
 	}
-	sign->doubted = r->damaged_refused || r->passed_gaps || r->ahead.count;
+	symptom->doubted = r->damaged_refused || r->passed_gaps || r->ahead.count;
 	if (r->damaged_refused)
-		SAY(sign->figures, "But it asked for %llu others: perhaps these are damaged only on their way to this place.",
+		SAY(symptom->figures,
+		    "But it asked for %llu others: perhaps these are damaged only on their way to this place.",
 		    r->damaged_refused);
-	else if (sign->doubted)
-		SAY(sign->figures, "Or they were sent again, and this place has missed that.");
+	else if (symptom->doubted)
+		SAY(symptom->figures, "Or they were sent again, and this place has missed that.");
 }
 
 /* Where this place misses packets, a right NAK may be behind one of them now and then. */
-static void conclude_nak_psn(struct responder_study *r, struct signs *signs)
+static void conclude_nak_psn(struct responder_study *r, struct symptoms *symptoms)
 {
 	__u64 odd = r->naks_odd + r->naks_front, lost = r->naks_passed - r->naks_front;
 	bool front = odd >= FINDING_PACKETS && odd >= 4 * lost, most;
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (front && r->naks_front) {
-		signs_show(signs, KIND_nak_psn, r->front, r->naks_front, "PSN 0x%06x", "PSN 0x%06x");
+		signs_show(symptoms, KIND_nak_psn, r->front, r->naks_front, "PSN 0x%06x", "PSN 0x%06x");
 		r->naks_odd += r->naks_front;
 	}
 	most = front || r->naks_odd * 10 >= r->naks * 9;
-	sign = signs_find(signs, KIND_nak_psn);
-	if (!sign)
+	symptom = symptoms_find(symptoms, KIND_nak_psn);
+	if (!symptom)
 		return;
 	if (r->asked && r->asked_odd && r->again >= FINDING_PACKETS) {
-		sign->packets += r->again;
-		SAY(sign->figures, "%llu of %llu NAKs do. What the last one asks for came again, %llu packets, and none of them was acknowledged.",
+		symptom->packets += r->again;
+		SAY(symptom->figures, "%llu of %llu NAKs do. What the last one asks for came again, %llu packets, and none of them was acknowledged.",
 		    r->naks_odd, r->naks, r->again);
 		return;
 	}
 	if (r->naks_behind == r->naks_odd && (!most || r->passed_gaps)) {
-		signs_drop(signs, KIND_nak_psn);
+		symptoms_drop(symptoms, KIND_nak_psn);
 		return;
 	}
-	sign->doubted = r->passed_gaps || !most;
-	SAY(sign->figures, "%llu of %llu NAKs do.%s", r->naks_odd, r->naks,
-	    sign->doubted ? " Or this place has missed packets, or changed the order of both directions." : "");
+	symptom->doubted = r->passed_gaps || !most;
+	SAY(symptom->figures, "%llu of %llu NAKs do.%s", r->naks_odd, r->naks,
+	    symptom->doubted ? " Or this place has missed packets, or changed the order of both directions." : "");
 }
 
 /*
  * Gaps that are acknowledged. Most often only this place has missed the packets. But where the PSN leaps and nothing is missing, the
  * leap must be refused.
  */
-static void conclude_passed(const struct responder_study *r, struct signs *signs)
+static void conclude_passed(const struct responder_study *r, struct symptoms *symptoms)
 {
-	bool leaps = signs_find(signs, KIND_psn_skip);
-	struct sign *sign;
+	bool leaps = symptoms_find(symptoms, KIND_psn_skip);
+	struct symptom *symptom;
 
 	if (r->naks || !r->passed_gaps || (!leaps && r->passed_gaps < FINDING_PACKETS))
 		return;
-	sign = signs_show(signs, KIND_nak_missing, r->passed, r->passed_gaps, "a NAK of PSN 0x%06x", "PSN 0x%06x");
-	if (!sign)
+	symptom = signs_show(symptoms, KIND_nak_missing, r->passed, r->passed_gaps, "a NAK of PSN 0x%06x", "PSN 0x%06x");
+	if (!symptom)
 		return;
-	sign->doubted = !leaps;
-	SAY(sign->figures, "%llu times it acknowledges what lies behind a gap, and never asks for the gap.%s", r->passed_gaps,
+	symptom->doubted = !leaps;
+	SAY(symptom->figures, "%llu times it acknowledges what lies behind a gap, and never asks for the gap.%s",
+	    r->passed_gaps,
 	    leaps ? "" : " Or it has got these packets, and only this place has missed them.");
 }
 
 /* Whether the requester went back by itself behind each of several gaps, and no NAK ever came. */
-static bool conclude_healed(const struct responder_study *r, struct signs *signs, const struct responder_end *end)
+static bool conclude_healed(const struct responder_study *r, struct symptoms *symptoms, const struct responder_end *end)
 {
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (r->naks || r->passed_gaps || !r->acked || r->healed_gaps < FINDING_PACKETS || end->resent < FINDING_PACKETS)
 		return false;
-	sign = signs_show(signs, KIND_nak_missing, r->healed, r->healed_gaps, "a NAK of PSN 0x%06x",
-			  "none, until the sender went back");
-	if (!sign)
+	symptom = signs_show(symptoms, KIND_nak_missing, r->healed, r->healed_gaps, "a NAK of PSN 0x%06x",
+			     "none, until the sender went back");
+	if (!symptom)
 		return false;
-	sign->packets = r->healed_asks;
-	SAY(sign->figures, "Behind %llu gaps %llu packets asked for an answer, and the sender went back by itself.", r->healed_gaps,
+	symptom->packets = r->healed_asks;
+	SAY(symptom->figures, "Behind %llu gaps %llu packets asked for an answer, and the sender went back by itself.",
+	    r->healed_gaps,
 	    r->healed_asks);
 	return true;
 }
 
-static void conclude_nak_missing(const struct responder_study *r, struct signs *signs, const struct responder_end *end)
+static void conclude_nak_missing(const struct responder_study *r, struct symptoms *symptoms, const struct responder_end *end)
 {
-	struct sign *sign = signs_find(signs, KIND_nak_missing);
+	struct symptom *symptom = symptoms_find(symptoms, KIND_nak_missing);
 
-	if (!sign && conclude_healed(r, signs, end))
+	if (!symptom && conclude_healed(r, symptoms, end))
 		return;
-	if (!sign) {
-		conclude_passed(r, signs);
+	if (!symptom) {
+		conclude_passed(r, symptoms);
 		return;
 	}
 	if (r->repeated_gaps) {
-		sign->packets = r->repeats + r->silent_asks;
-		SAY(sign->figures, "Behind %llu gap%s it repeats the acknowledgement before the gap, %llu times in all.", r->repeated_gaps,
+		symptom->packets = r->repeats + r->silent_asks;
+		SAY(symptom->figures, "Behind %llu gap%s it repeats the acknowledgement before the gap, %llu times in all.",
+		    r->repeated_gaps,
 		    r->repeated_gaps == 1 ? "" : "s", r->repeats);
 		return;
 	}
 	if (r->silent_gaps == 1 && r->naks) { /* it does send NAKs, and one may be lost before this place */
-		signs_drop(signs, KIND_nak_missing);
+		symptoms_drop(symptoms, KIND_nak_missing);
 		return;
 	}
-	sign->packets = r->silent_asks;
-	sign->doubted = r->silent_gaps == 1 || r->passed_gaps || r->naks;
-	SAY(sign->figures, "Behind %llu gap%s %llu packets asked for an answer, and got none.%s", r->silent_gaps, r->silent_gaps == 1 ? "" : "s",
-	    r->silent_asks, sign->doubted ? " Or its NAK was lost before this place." : "");
+	symptom->packets = r->silent_asks;
+	symptom->doubted = r->silent_gaps == 1 || r->passed_gaps || r->naks;
+	SAY(symptom->figures, "Behind %llu gap%s %llu packets asked for an answer, and got none.%s", r->silent_gaps,
+	    r->silent_gaps == 1 ? "" : "s",
+	    r->silent_asks, symptom->doubted ? " Or its NAK was lost before this place." : "");
 }
 
 /* Where packets were not taken, only the MSN is known to be wrong: it was compared with packets that followed one another. */
-static void drop_unsound(struct signs *signs)
+static void drop_unsound(struct symptoms *symptoms)
 {
-	signs_drop(signs, KIND_ack_psn);
-	signs_drop(signs, KIND_ack_bad_icrc);
-	signs_drop(signs, KIND_nak_missing);
-	signs_drop(signs, KIND_nak_psn);
-	signs_drop(signs, KIND_nak_repeated);
+	symptoms_drop(symptoms, KIND_ack_psn);
+	symptoms_drop(symptoms, KIND_ack_bad_icrc);
+	symptoms_drop(symptoms, KIND_nak_missing);
+	symptoms_drop(symptoms, KIND_nak_psn);
+	symptoms_drop(symptoms, KIND_nak_repeated);
 }
 
-void responder_study_conclude(struct responder_study *r, struct signs *signs, const struct responder_end *end)
+void responder_study_conclude(struct responder_study *r, struct symptoms *symptoms, const struct responder_end *end)
 {
-	msn_study_conclude(&r->msn, signs, end->start);
+	msn_study_conclude(&r->msn, symptoms, end->start);
 	if (end->contended)
-		signs_drop(signs, KIND_ack_msn);
+		symptoms_drop(symptoms, KIND_ack_msn);
 	if (!end->complete || end->contended) {
-		drop_unsound(signs);
+		drop_unsound(symptoms);
 		return;
 	}
 	if (end->twice && !r->nak.often)
-		signs_drop(signs, KIND_nak_repeated);
+		symptoms_drop(symptoms, KIND_nak_repeated);
 	if (r->gap.open)
-		judge_silence(r, signs, 0);
-	conclude_ack_psn(r, signs, end);
-	conclude_bad_icrc(r, signs);
-	conclude_nak_missing(r, signs, end);
-	conclude_nak_psn(r, signs);
-	if (signs_find(signs, KIND_ack_psn)) /* the MSN was compared with what that PSN says */
-		signs_drop(signs, KIND_ack_msn);
+		judge_silence(r, symptoms, 0);
+	conclude_ack_psn(r, symptoms, end);
+	conclude_bad_icrc(r, symptoms);
+	conclude_nak_missing(r, symptoms, end);
+	conclude_nak_psn(r, symptoms);
+	if (symptoms_find(symptoms, KIND_ack_psn)) /* the MSN was compared with what that PSN says */
+		symptoms_drop(symptoms, KIND_ack_msn);
 }

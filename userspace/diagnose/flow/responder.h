@@ -9,8 +9,8 @@
 #define USERSPACE_DIAGNOSE_FLOW_RESPONDER_H
 
 #include "roce/packet/packet.h"
-#include "userspace/diagnose/finding/sign.h"
 #include "userspace/diagnose/finding/step.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/diagnose/flow/msn.h"
 
 #define RESPONDER_PSNS 1024  /* newest PSNs of which is known what came; a power of two */
@@ -115,10 +115,11 @@ void responder_study_anew(struct responder_study *r);
 /*
  * Takes a request that is not damaged. next: the PSN behind all that was requested, as the engine knows it. time: ns.
  */
-void responder_study_request(struct responder_study *r, struct signs *signs, const struct step *p, __u32 next, __u64 time);
+void responder_study_request(struct responder_study *r, struct symptoms *symptoms, const struct doctor_step *p, __u32 next,
+			     __u64 time);
 
 /* Takes a request with a wrong ICRC. */
-void responder_study_damaged(struct responder_study *r, const struct step *p);
+void responder_study_damaged(struct responder_study *r, const struct doctor_step *p);
 
 struct responder_answer {
 	const struct roce_packet *packet;
@@ -131,7 +132,7 @@ struct responder_answer {
  * Takes an answer to these requests: ACK, NAK, RNR NAK, or a response with an AETH. Returns false if it asks for a PSN that cannot
  * be the missing one.
  */
-bool responder_study_answer(struct responder_study *r, struct signs *signs, const struct responder_answer *a);
+bool responder_study_answer(struct responder_study *r, struct symptoms *symptoms, const struct responder_answer *a);
 
 /* What is known when all packets were taken. */
 struct responder_end {
@@ -143,7 +144,7 @@ struct responder_end {
 	__u64 resent;  /* missing PSNs that came when the requester went back */
 };
 
-/* Adds the signs, or drops those that are not sound. */
-void responder_study_conclude(struct responder_study *r, struct signs *signs, const struct responder_end *end);
+/* Adds the symptoms, or drops those that are not sound. */
+void responder_study_conclude(struct responder_study *r, struct symptoms *symptoms, const struct responder_end *end);
 
 #endif

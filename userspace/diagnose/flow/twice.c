@@ -34,10 +34,11 @@ static bool counts(const struct twice *t, __u32 psn, __u16 ip_id)
 	return (before || behind) && (!before || before->ip_id != ip_id) && (!behind || behind->ip_id != ip_id);
 }
 
-static void take_copy(struct twice *t, struct signs *signs, const struct doctor_packet *taken, const struct twice_seen *first)
+static void take_copy(struct twice *t, struct symptoms *symptoms, const struct doctor_packet *taken,
+		      const struct twice_seen *first)
 {
 	__u64 behind = first ? taken->stream->last_seen - first->time : 0;
-	struct evidence *e = signs_add(signs, KIND_captured_twice, taken->number);
+	struct evidence *e = symptoms_add(symptoms, KIND_captured_twice, taken->number);
 
 	if (!first)
 		return;
@@ -61,11 +62,11 @@ static void take_other(struct twice *t, const struct twice_seen *now, const stru
 	t->differing++;
 }
 
-static void tell_others(struct twice *t, struct signs *signs)
+static void tell_others(struct twice *t, struct symptoms *symptoms)
 {
 	for (__u64 i = 0; i < t->differing; i++) {
 		const struct twice_seen *now = &t->differs[i], *before = &t->from[i];
-		struct evidence *e = signs_add(signs, KIND_retransmission_differs, i < FINDING_EVIDENCE ? now->frame : 0);
+		struct evidence *e = symptoms_add(symptoms, KIND_retransmission_differs, i < FINDING_EVIDENCE ? now->frame : 0);
 
 		if (!e || i >= FINDING_EVIDENCE)
 			continue;
@@ -107,10 +108,10 @@ static void leave_out(struct twice *t, __u32 psn, bool damaged)
 	t->follows = !damaged;
 }
 
-bool twice_take(struct twice *t, struct signs *signs, const struct doctor_packet *taken, __u32 content)
+bool twice_take(struct twice *t, struct symptoms *symptoms, const struct doctor_packet *taken, __u32 content)
 {
-	const struct roce_packet *p = &taken->look->packet;
-	bool again = taken->event->kinds & ROCE_EVENT(psn_duplicate), copy = taken->look->copy;
+	const struct roce_packet *p = &taken->parsed->packet;
+	bool again = taken->event->kinds & ROCE_EVENT(psn_duplicate), copy = taken->parsed->copy;
 	struct twice_seen now = { taken->stream->last_seen, taken->number, p->number + 1, content, p->ip_id, p->opcode };
 	const struct twice_seen *before = twice_at(t, p->number);
 	bool same = before && before->content == content && before->ip_id == p->ip_id;
@@ -118,18 +119,18 @@ bool twice_take(struct twice *t, struct signs *signs, const struct doctor_packet
 	if (taken->event->kinds & ROCE_EVENT(psn_resync))
 		t->differing = 0;
 	else if (!again)
-		tell_others(t, signs);
+		tell_others(t, symptoms);
 	copy |= again && same && counts(t, p->number, p->ip_id);
 	if (copy) {
-		take_copy(t, signs, taken, same ? before : NULL);
+		take_copy(t, symptoms, taken, same ? before : NULL);
 		return true;
 	}
-	leave_out(t, p->number, taken->look->icrc == ICRC_BAD);
+	leave_out(t, p->number, taken->parsed->icrc == ICRC_BAD);
 	if (again && same && before->frame > t->refused && now.time - before->time < TWICE_SOON)
 		t->undecided++;
-	if (again && before && before->content != content && taken->look->icrc == ICRC_GOOD && is_fixed(p))
+	if (again && before && before->content != content && taken->parsed->icrc == ICRC_GOOD && is_fixed(p))
 		take_other(t, &now, before);
-	if (taken->look->icrc != ICRC_BAD)
+	if (taken->parsed->icrc != ICRC_BAD)
 		t->last[p->number % TWICE_LAST] = now;
 	return false;
 }
@@ -139,19 +140,20 @@ __u64 twice_settled(struct twice *t, const struct doctor_packet *taken)
 	__u64 count = taken->stream->counters.value[COUNTER_captured_twice], more = count > t->counted ? count - t->counted : 0;
 
 	t->counted = count;
-	if (taken->look->copy)
+	if (taken->parsed->copy)
 		return 0;
 	t->undecided -= more < t->undecided ? more : t->undecided;
 	return more;
 }
 
-void twice_conclude(struct twice *t, struct signs *signs)
+void twice_conclude(struct twice *t, struct symptoms *symptoms)
 {
-	struct sign *sign;
+	struct symptom *symptom;
 
-	tell_others(t, signs);
-	sign = signs_find(signs, KIND_retransmission) ?: signs_find(signs, KIND_duplicates);
-	if (sign && t->undecided)
-		SAY(sign->figures, "Whether they were sent again or captured twice cannot be told of %llu: the same in all, within %d us, and "
+	tell_others(t, symptoms);
+	symptom = symptoms_find(symptoms, KIND_retransmission) ?: symptoms_find(symptoms, KIND_duplicates);
+	if (symptom && t->undecided)
+		SAY(symptom->figures,
+		    "Whether they were sent again or captured twice cannot be told of %llu: the same in all, within %d us, and "
 		    "their sender does not count the IPv4 identification.", t->undecided, TWICE_SOON / 1000);
 }

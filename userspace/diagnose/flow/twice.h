@@ -7,7 +7,7 @@
 #define USERSPACE_DIAGNOSE_FLOW_TWICE_H
 
 #include "userspace/diagnose/finding/packet.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 
 #define TWICE_LAST 128 /* PSNs that are remembered; a power of two */
 
@@ -39,7 +39,7 @@ struct twice {
  * Takes a packet with a PSN before the other studies do, which must not see copies. content: hash of the packet behind the BTH, and
  * of its opcode. Returns whether it is a copy.
  */
-bool twice_take(struct twice *t, struct signs *signs, const struct doctor_packet *taken, __u32 content);
+bool twice_take(struct twice *t, struct symptoms *symptoms, const struct doctor_packet *taken, __u32 content);
 
 /* The opcode of the latest packet with this PSN (-1: it is not remembered), and its time (ns; 0: likewise). */
 int twice_opcode(const struct twice *t, __u32 psn);
@@ -58,6 +58,6 @@ void twice_forget_left_out(struct twice *t);
 __u64 twice_settled(struct twice *t, const struct doctor_packet *taken);
 
 /* Says what could not be told. Call behind loss_conclude(). */
-void twice_conclude(struct twice *t, struct signs *signs);
+void twice_conclude(struct twice *t, struct symptoms *symptoms);
 
 #endif

@@ -49,8 +49,8 @@ void icrc_study_free(struct icrc_study *s)
 		free(s->packet[i].detail);
 		forget_packet(&s->packet[i].kept);
 	}
-	signs_free(&s->places.signs);
-	signs_free(&s->moved);
+	symptoms_free(&s->places.symptoms);
+	symptoms_free(&s->moved);
 	free(s);
 }
 
@@ -113,18 +113,18 @@ bool icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const 
 
 bool icrc_study_is_unappended(const struct icrc_study *s)
 {
-	return signs_find(&s->places.signs, KIND_icrc_not_appended);
+	return symptoms_find(&s->places.symptoms, KIND_icrc_not_appended);
 }
 
-__u64 icrc_study_places(struct icrc_study *s, struct signs *signs, bool unappended)
+__u64 icrc_study_places(struct icrc_study *s, struct symptoms *symptoms, bool unappended)
 {
-	s->unappended = icrc_places_conclude(&s->places, signs, unappended);
+	s->unappended = icrc_places_conclude(&s->places, symptoms, unappended);
 	return s->unappended && s->left_out != LEFT_OUT_ALL ? s->blank : 0;
 }
 
 __u64 icrc_study_left_out(const struct icrc_study *s)
 {
-	const struct sign *moved = signs_find(&s->moved, KIND_icrc_of_another_packet);
+	const struct symptom *moved = symptoms_find(&s->moved, KIND_icrc_of_another_packet);
 
 	if (s->left_out == LEFT_OUT_ALL)
 		return s->bad;

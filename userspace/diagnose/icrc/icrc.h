@@ -37,7 +37,7 @@ struct icrc_study *icrc_study_new(void);
 
 /*
  * Studies one bad packet. After ICRC_STUDIED packets it only counts, so that a flood costs nothing. Returns whether its ICRC is right,
- * but in another place: that is a sign of the stream, not of icrc_study_conclude().
+ * but in another place: that is a symptom of the stream, not of icrc_study_conclude().
  */
 #define ICRC_STUDIED 16
 bool icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const struct icrc_case *c);
@@ -49,10 +49,10 @@ void icrc_study_good(struct icrc_study *s, __u64 packets);
 bool icrc_study_is_unappended(const struct icrc_study *s);
 
 /*
- * Adds the signs of ICRCs in another place. unappended: packets of the sender have none. Returns how many bad ones in fact are none:
- * icrc_study_conclude(), which comes later, leaves them out.
+ * Adds the symptoms of ICRCs in another place. unappended: packets of the sender have none. Returns how many bad ones in fact
+ * are none: icrc_study_conclude(), which comes later, leaves them out.
  */
-__u64 icrc_study_places(struct icrc_study *s, struct signs *signs, bool unappended);
+__u64 icrc_study_places(struct icrc_study *s, struct symptoms *symptoms, bool unappended);
 
 /* Whether icrc_study_conclude() leaves out the wrong ICRC of that frame, one of the first ICRC_STUDIED, as another packet's. */
 bool icrc_study_leaves_out(const struct icrc_study *s, __u64 number);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/diagnose/icrc/icrc_sender.h"
 
 /* ---- mistakes ---- */

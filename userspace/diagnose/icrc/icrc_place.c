@@ -235,7 +235,7 @@ struct icrc_place icrc_places_take(struct icrc_places *p, __u64 number, const st
 	if (at.kind == FINDING_KINDS && at.blank != BLANK_WORD)
 		return at;
 	take_beyond(p, &at, f, packet);
-	e = signs_add(&p->signs, at.blank ? KIND_icrc_not_appended : at.kind, number);
+	e = symptoms_add(&p->symptoms, at.blank ? KIND_icrc_not_appended : at.kind, number);
 	if (!e)
 		return at;
 	icrc_place_say(&at, packet, e);
@@ -245,7 +245,7 @@ struct icrc_place icrc_places_take(struct icrc_places *p, __u64 number, const st
 }
 
 /* The widest word of which all frames have whole ones. One length of frames alone would show it by chance. */
-static void say_word(const struct icrc_places *p, char text[SIGN_FIGURES])
+static void say_word(const struct icrc_places *p, char text[SYMPTOM_FIGURES])
 {
 	size_t length = strlen(text);
 
@@ -254,14 +254,14 @@ static void say_word(const struct icrc_places *p, char text[SIGN_FIGURES])
 
 		if (!(p->words >> bit & 1))
 			continue;
-		snprintf(text + length, SIGN_FIGURES - length,
+		snprintf(text + length, SYMPTOM_FIGURES - length,
 			 " The last word of a bus of %u bytes goes out whole (words counted from the %s).", WORD_LEAST << (i / 2),
 			 bit < WORDS ? "frame" : "IP header");
 		return;
 	}
 }
 
-static void say(const struct icrc_places *p, struct sign *sign)
+static void say(const struct icrc_places *p, struct symptom *symptom)
 {
 	char range[32];
 
@@ -271,46 +271,48 @@ static void say(const struct icrc_places *p, struct sign *sign)
 		SAY(range, "%u to %u bytes", p->least, p->most);
 	else
 		SAY(range, "%u bytes", p->most);
-	if (sign->kind == KIND_icrc_behind_end)
-		SAY(sign->figures, "%s stand in front of it that no length counts%s.", range,
+	if (symptom->kind == KIND_icrc_behind_end)
+		SAY(symptom->figures, "%s stand in front of it that no length counts%s.", range,
 		    p->covered ? ", but the CRC does" : "");
-	else if (sign->kind == KIND_icrc_before_end)
-		SAY(sign->figures, "%s stand behind it that the lengths count.", range);
-	else if (sign->kind == KIND_icrc_not_appended)
-		SAY(sign->figures, "In its place and behind it, in %s up to the frame's end, stand zeroes or what is left of the word "
+	else if (symptom->kind == KIND_icrc_before_end)
+		SAY(symptom->figures, "%s stand behind it that the lengths count.", range);
+	else if (symptom->kind == KIND_icrc_not_appended)
+		SAY(symptom->figures,
+		    "In its place and behind it, in %s up to the frame's end, stand zeroes or what is left of the word "
 		    "before.", range);
 	else
 		return;
-	say_word(p, sign->figures);
+	say_word(p, symptom->figures);
 }
 
 /* Four bytes in front of an ICRC may be payload or left in the word: the other packets of the stream tell. */
-static void settle(struct signs *s, enum finding_kind kind, enum finding_kind other)
+static void settle(struct symptoms *s, enum finding_kind kind, enum finding_kind other)
 {
-	struct sign *to = signs_find(s, kind), *from = signs_find(s, other);
+	struct symptom *to = symptoms_find(s, kind), *from = symptoms_find(s, other);
 
 	if (!to || !from)
 		return;
 	to->packets += from->packets;
-	signs_drop(s, other);
+	symptoms_drop(s, other);
 }
 
-bool icrc_places_conclude(const struct icrc_places *p, struct signs *signs, bool unappended)
+bool icrc_places_conclude(const struct icrc_places *p, struct symptoms *symptoms, bool unappended)
 {
-	struct sign *none;
+	struct symptom *none;
 
-	signs_merge(signs, &p->signs);
+	symptoms_merge(symptoms, &p->symptoms);
 	if (p->most == WIRE_ICRC_LEN)
-		settle(signs, KIND_icrc_uncounted, KIND_icrc_behind_end);
+		settle(symptoms, KIND_icrc_uncounted, KIND_icrc_behind_end);
 	else
-		settle(signs, KIND_icrc_behind_end, KIND_icrc_uncounted);
-	for (size_t i = 0; i < p->signs.count; i++) {
-		struct sign *sign = signs_find(signs, p->signs.list[i].kind);
+		settle(symptoms, KIND_icrc_behind_end, KIND_icrc_uncounted);
+	for (size_t i = 0; i < p->symptoms.count; i++) {
+		struct symptom *symptom = symptoms_find(symptoms, p->symptoms.list[i].kind);
 
-		if (sign)
-			say(p, sign);
+		if (symptom)
+			say(p, symptom);
 	}
-	none = unappended && p->doubted ? signs_get(signs, KIND_icrc_not_appended) : signs_find(signs, KIND_icrc_not_appended);
+	none = unappended && p->doubted ? symptoms_get(symptoms, KIND_icrc_not_appended)
+		: symptoms_find(symptoms, KIND_icrc_not_appended);
 	if (none)
 		none->packets += p->doubted;
 	return none;

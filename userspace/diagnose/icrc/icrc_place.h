@@ -6,7 +6,7 @@
 #ifndef USERSPACE_DIAGNOSE_ICRC_ICRC_PLACE_H
 #define USERSPACE_DIAGNOSE_ICRC_ICRC_PLACE_H
 
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/observe/model/observer.h"
 
 /* What stands in the place of an ICRC that may not be there. */
@@ -48,20 +48,20 @@ void icrc_place_say(const struct icrc_place *at, const struct roce_packet *p, st
 
 /* All zero at first. */
 struct icrc_places {
-	struct signs signs;
+	struct symptoms symptoms;
 	__u64 doubted;	    /* packets of BLANK_DOUBTED */
 	__u32 least, most;  /* bytes that are beyond the lengths */
 	__u32 words;	    /* bit set: all frames end, or all ICRCs begin, where such a word of a bus does (icrc_place.c) */
 	bool covered;	    /* they go into the CRC, in all packets */
 };
 
-/* Takes a packet whose ICRC is wrong. Returns what was found; it counts in p->signs unless it is blank. */
+/* Takes a packet whose ICRC is wrong. Returns what was found; it counts in p->symptoms unless it is blank. */
 struct icrc_place icrc_places_take(struct icrc_places *p, __u64 number, const struct observer_frame *f, const struct roce_packet *packet);
 
 /*
- * Adds its signs. unappended: packets of the sender have no ICRC. Returns whether the packets of BLANK_DOUBTED have none, because others
- * of the sender or of the stream have none.
+ * Adds its symptoms. unappended: packets of the sender have no ICRC. Returns whether the packets of BLANK_DOUBTED have none,
+ * because others of the sender or of the stream have none.
  */
-bool icrc_places_conclude(const struct icrc_places *p, struct signs *signs, bool unappended);
+bool icrc_places_conclude(const struct icrc_places *p, struct symptoms *symptoms, bool unappended);
 
 #endif

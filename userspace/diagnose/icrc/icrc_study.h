@@ -26,7 +26,7 @@ struct icrc_studied {
 	struct solve_packet kept; /* a copy of the packet; frame NULL: not kept, because it has an explanation or there is no room */
 };
 
-/* Wrong ICRCs of which something else than a mistake in the CRC is told (icrc_other.h). */
+/* Wrong ICRCs of which something else than a mistake in the CRC is told (icrc_another.h). */
 enum icrc_left_out { LEFT_OUT_NONE, LEFT_OUT_MOVED, LEFT_OUT_ALL };
 
 struct icrc_study {
@@ -38,7 +38,7 @@ struct icrc_study {
 	__u64 blank;	 /* of the bad ones: those that perhaps have no ICRC, */
 	bool unappended; /* ... and in fact have none */
 	struct icrc_places places;
-	struct signs moved; /* ICRCs of another packet, if they are told: */
+	struct symptoms moved; /* ICRCs of another packet, if they are told: */
 	enum icrc_left_out left_out;
 	struct icrc_studied packet[ICRC_STUDIED];
 };

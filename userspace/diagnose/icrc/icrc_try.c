@@ -14,7 +14,7 @@
 #define LEAD_BYTES 8
 
 /* A copy of a packet's headers, and their offsets. */
-struct headers {
+struct try_headers {
 	__u32 op; /* OP_* of the opcode */
 	__u32 ip, udp, bth, extensions, payload; /* offsets; RoCEv1: udp equals bth */
 	bool ipv6;
@@ -22,9 +22,9 @@ struct headers {
 };
 
 /* Copies only the bytes in use: this runs a thousand times per packet. */
-static void copy_headers(struct headers *to, const struct headers *from)
+static void copy_headers(struct try_headers *to, const struct try_headers *from)
 {
-	memcpy(to, from, offsetof(struct headers, bytes) + from->payload);
+	memcpy(to, from, offsetof(struct try_headers, bytes) + from->payload);
 }
 
 static void swap_bytes(__u8 *bytes, __u32 count)
@@ -38,11 +38,11 @@ static void swap_bytes(__u8 *bytes, __u32 count)
 }
 
 /* Offset and size of a part of a header. */
-struct place {
+struct try_place {
 	__u32 at, bytes;
 };
 
-static bool read_headers(struct headers *h, const __u8 *frame, const struct roce_packet *p)
+static bool read_headers(struct try_headers *h, const __u8 *frame, const struct roce_packet *p)
 {
 	if (p->kind != ROCE_PACKET)
 		return false;
@@ -59,13 +59,14 @@ static bool read_headers(struct headers *h, const __u8 *frame, const struct roce
 	return true;
 }
 
-/* Fields: the header, by its offset in struct headers, or the extension header that has the flag; where they are; with IPv6. */
+/* Fields: the header, by its offset in struct try_headers,
+	or the extension header that has the flag; where they are; with IPv6. */
 static const struct part_field {
 	__u32 header, extension;
-	struct place place[2];
+	struct try_place place[2];
 } part_fields[PARTS] = {
-#define IP(at4, bytes4, at6, bytes6) { offsetof(struct headers, ip), 0, { { at4, bytes4 }, { at6, bytes6 } } }
-#define SAME(header, extension, at, bytes) { offsetof(struct headers, header), extension, { { at, bytes }, { at, bytes } } }
+#define IP(at4, bytes4, at6, bytes6) { offsetof(struct try_headers, ip), 0, { { at4, bytes4 }, { at6, bytes6 } } }
+#define SAME(header, extension, at, bytes) { offsetof(struct try_headers, header), extension, { { at, bytes }, { at, bytes } } }
 #define UDP(at) SAME(udp, 0, at, 2)
 #define BTH(at, bytes) SAME(bth, 0, at, bytes)
 #define IN(extension, at, bytes) SAME(extensions, extension, at, bytes)
@@ -96,27 +97,27 @@ static const struct part_field {
 };
 
 /* No bytes, if the packet has no such header. */
-static struct place find_field(const struct headers *h, enum part part)
+static struct try_place find_field(const struct try_headers *h, enum part part)
 {
 	const struct part_field *f = &part_fields[part];
-	struct place to = f->place[h->ipv6];
+	struct try_place to = f->place[h->ipv6];
 
 	to.at += *(const __u32 *)((const char *)h + f->header);
 	if (f->extension)
 		to.at += parse_extension_bytes(h->op & (f->extension - 1));
-	if ((f->extension && !(h->op & f->extension)) || (f->header == offsetof(struct headers, udp) && h->udp == h->bth))
+	if ((f->extension && !(h->op & f->extension)) || (f->header == offsetof(struct try_headers, udp) && h->udp == h->bth))
 		to.bytes = 0;
 	return to;
 }
 
 /* Finds up to two places. Unused ones have 0 bytes. */
-static void find_part(const struct headers *h, enum part part, struct place to[2])
+static void find_part(const struct try_headers *h, enum part part, struct try_place to[2])
 {
-	to[1] = (struct place){};
+	to[1] = (struct try_place){};
 	if (part == PART_HEADERS)
-		to[0] = (struct place){ h->ip, h->payload - h->ip };
+		to[0] = (struct try_place){ h->ip, h->payload - h->ip };
 	else if (part == PART_EXTENSIONS)
-		to[0] = (struct place){ h->extensions, h->payload - h->extensions };
+		to[0] = (struct try_place){ h->extensions, h->payload - h->extensions };
 	else
 		to[0] = find_field(h, part == PART_LENGTHS ? PART_IP_LENGTH : part);
 	if (part == PART_LENGTHS)
@@ -134,9 +135,9 @@ static bool has(const __u8 set[PART_BYTES], enum part part)
 	     rest_ &= rest_ - 1, part = rest_ ? __builtin_ctz(rest_) : 0)
 
 /* A part whose size differs in the two packets is not replaced: no hardware register could hold it. */
-static void replace_part(struct headers *h, const struct headers *before, enum part part)
+static void replace_part(struct try_headers *h, const struct try_headers *before, enum part part)
 {
-	struct place to[2], from[2];
+	struct try_place to[2], from[2];
 
 	find_part(h, part, to);
 	find_part(before, part, from);
@@ -145,7 +146,7 @@ static void replace_part(struct headers *h, const struct headers *before, enum p
 			memcpy(h->bytes + to[i].at, before->bytes + from[i].at, to[i].bytes);
 }
 
-static void replace(struct headers *h, const __u8 parts[PART_BYTES], const struct headers *before)
+static void replace(struct try_headers *h, const __u8 parts[PART_BYTES], const struct try_headers *before)
 {
 	if (!before)
 		return;
@@ -158,9 +159,9 @@ static void replace(struct headers *h, const __u8 parts[PART_BYTES], const struc
 }
 
 /* Puts that byte in the place of the parts. */
-static void put_for(struct headers *h, const __u8 parts[PART_BYTES], __u8 byte)
+static void put_for(struct try_headers *h, const __u8 parts[PART_BYTES], __u8 byte)
 {
-	struct place at[2];
+	struct try_place at[2];
 
 	for_each_part(part, parts) {
 		find_part(h, part, at);
@@ -169,9 +170,9 @@ static void put_for(struct headers *h, const __u8 parts[PART_BYTES], __u8 byte)
 	}
 }
 
-static void swap_parts(struct headers *h, const __u8 parts[PART_BYTES])
+static void swap_parts(struct try_headers *h, const __u8 parts[PART_BYTES])
 {
-	struct place at[2];
+	struct try_place at[2];
 
 	for_each_part(part, parts) {
 		find_part(h, part, at);
@@ -186,9 +187,9 @@ static void add_to(__u8 *field, int bytes, int what)
 		field[i] = what += field[i];
 }
 
-static void change(struct headers *h, const struct front *f)
+static void change(struct try_headers *h, const struct front *f)
 {
-	struct place at[2];
+	struct try_place at[2];
 
 	if (f->short_lengths) {
 		find_part(h, PART_LENGTHS, at);
@@ -209,7 +210,7 @@ static void mask_bits(__u8 *byte, __u8 bits, __u8 how)
 		*byte &= ~bits;
 }
 
-static void mask(struct headers *h, const __u8 how[FIELDS])
+static void mask(struct try_headers *h, const __u8 how[FIELDS])
 {
 	__u8 *ip = h->bytes + h->ip, *udp = h->bytes + h->udp;
 
@@ -239,12 +240,12 @@ static void mask(struct headers *h, const __u8 how[FIELDS])
  * Masks what lies `late` bytes behind each field. Returns what to add (modulo 2) to the register in front of the payload, so
  * that it is as if the payload were masked as well.
  */
-static __u32 mask_late(struct headers *h, __u32 late, const __u8 *payload, __u32 payload_bytes)
+static __u32 mask_late(struct try_headers *h, __u32 late, const __u8 *payload, __u32 payload_bytes)
 {
 	static const __u8 right[FIELDS];
 	__u32 count = payload_bytes < LATE_MOST ? payload_bytes : LATE_MOST, r;
 	__u8 changed[LATE_MOST] = {};
-	struct headers bits;
+	struct try_headers bits;
 
 	copy_headers(&bits, h);
 	memset(bits.bytes, 0, h->payload);
@@ -283,7 +284,7 @@ static void feed_lead(struct feed *to, __u8 lead)
 
 #define TWO_ADDRESSES 12 /* bytes before tags and Ethertype */
 
-static void feed_headers(struct feed *to, const struct headers *h, __u8 which)
+static void feed_headers(struct feed *to, const struct try_headers *h, __u8 which)
 {
 	if (which & WITH_TAGS) {
 		feed(to, h->bytes, h->ip);
@@ -329,9 +330,9 @@ static void swap_words(__u8 *bytes, __u32 count, __u8 swap)
 }
 
 /* What all recipes of one packet use. */
-struct packet {
+struct try_packet {
 	__u16 port[AS_IPV4 + 1]; /* RoCEv1, by AS_*: the UDP source port with which that version would give the value on the wire */
-	struct headers own, of_stream, of_sender;
+	struct try_headers own, of_stream, of_sender;
 	bool has_stream, has_sender;
 	__u32 stream_icrc, sender_icrc; /* what they were sent with */
 	const __u8 *payload; /* payload and pad */
@@ -340,7 +341,7 @@ struct packet {
 };
 
 /* The register at the beginning. Without a packet before it is right. */
-static __u32 seed(const struct packet *p, const struct front *f)
+static __u32 seed(const struct try_packet *p, const struct front *f)
 {
 	if (f->goes_on == OF_STREAM && p->has_stream)
 		return ~p->stream_icrc;
@@ -349,7 +350,7 @@ static __u32 seed(const struct packet *p, const struct front *f)
 	return f->seed_zero ? 0 : ~0u;
 }
 
-static void put_address(__u8 to[16], const struct headers *h, __u32 at)
+static void put_address(__u8 to[16], const struct try_headers *h, __u32 at)
 {
 	if (h->ipv6)
 		memcpy(to, h->bytes + h->ip + 8 + 16 * at, 16);
@@ -358,7 +359,7 @@ static void put_address(__u8 to[16], const struct headers *h, __u32 at)
 }
 
 /* The network header of the other version, from the packet's own. What it does not have is as everybody sends it. */
-static __u32 make_network_header(__u8 *to, const struct headers *h, __u8 as, __u32 ip_payload)
+static __u32 make_network_header(__u8 *to, const struct try_headers *h, __u8 as, __u32 ip_payload)
 {
 	__u8 address[2][16];
 
@@ -383,9 +384,9 @@ static __u32 make_network_header(__u8 *to, const struct headers *h, __u8 as, __u
 }
 
 /* Replaces the headers in front of the BTH by those of another version. */
-static void change_version(struct headers *h, const struct packet *p, __u8 as)
+static void change_version(struct try_headers *h, const struct try_packet *p, __u8 as)
 {
-	struct headers own;
+	struct try_headers own;
 	__u32 behind = p->end + WIRE_ICRC_LEN - h->bth; /* from the BTH on */
 
 	if (h->payload + WIRE_IPV6_LEN + WIRE_UDP_LEN > HEADERS_MOST)
@@ -411,9 +412,9 @@ static void change_version(struct headers *h, const struct packet *p, __u8 as)
 }
 
 /* The register after the headers. */
-static __u32 front_register(const struct packet *p, const struct front *f)
+static __u32 front_register(const struct try_packet *p, const struct front *f)
 {
-	struct headers h;
+	struct try_headers h;
 	struct feed go;
 	__u32 late = 0;
 
@@ -439,10 +440,10 @@ static __u32 front_register(const struct packet *p, const struct front *f)
 }
 
 /* What goes in for a part of the headers. false: what is sent. */
-static bool read_only(const struct packet *p, struct only o, int i, struct place *at, __u8 *to)
+static bool read_only(const struct try_packet *p, struct only o, int i, struct try_place *at, __u8 *to)
 {
-	const struct headers *before = NULL;
-	struct place own[2], from[2];
+	const struct try_headers *before = NULL;
+	struct try_place own[2], from[2];
 
 	find_part(&p->own, o.part, own);
 	*at = own[i];
@@ -466,13 +467,13 @@ static bool read_only(const struct packet *p, struct only o, int i, struct place
 #define PART_MOST 16 /* bytes of a part with a place of its own */
 
 /* Like front_register(), for one part: what its bits add to the right register. */
-static __u32 only_register(const struct packet *p, struct only o, __u32 right)
+static __u32 only_register(const struct try_packet *p, struct only o, __u32 right)
 {
 	static const __u8 nothing[HEADERS_MOST];
 
 	for (int i = 0; i < 2; i++) {
 		__u8 bytes[PART_MOST];
-		struct place at;
+		struct try_place at;
 		__u32 r;
 
 		if (!read_only(p, o, i, &at, bytes))
@@ -515,7 +516,7 @@ static void leave_out(__u32 *bytes, __u32 count)
 }
 
 /* How many bytes of payload and pad go in, and how many zeroes (TAIL_ONES: ones) after them. */
-static void find_tail(const struct packet *p, __u8 tail, __u32 *bytes, __u32 *zeroes)
+static void find_tail(const struct try_packet *p, __u8 tail, __u32 *bytes, __u32 *zeroes)
 {
 	*bytes = p->payload_bytes + p->pad;
 	*zeroes = tail == TAIL_ONES ? LEAD_BYTES : tail == TAIL_EXTRA_BYTE;
@@ -565,7 +566,7 @@ struct body_register {
 };
 
 /* base: the register after base_bytes of the payload, computed already for another tail. */
-static void body_register(const struct packet *p, const struct body *b, __u32 base, __u32 base_bytes,
+static void body_register(const struct try_packet *p, const struct body *b, __u32 base, __u32 base_bytes,
 			  struct body_register *to)
 {
 	static const __u8 nothing[64], ones[LEAD_BYTES] = { 255, 255, 255, 255, 255, 255, 255, 255 };
@@ -579,7 +580,7 @@ static void body_register(const struct packet *p, const struct body *b, __u32 ba
 }
 
 /* The register that gives the value on the wire. */
-static __u32 end_register(__u32 wire, const struct end *e)
+static __u32 end_register(__u32 wire, const struct recipe_end *e)
 {
 	switch (e->order) {
 	case ORDER_SWAPPED:
@@ -597,7 +598,7 @@ static __u32 end_register(__u32 wire, const struct end *e)
 	return e->not_complemented ? wire : ~wire;
 }
 
-static void read_packet(struct packet *p, const struct icrc_case *c)
+static void read_packet(struct try_packet *p, const struct icrc_case *c)
 {
 	const struct roce_packet *r = c->packet;
 
@@ -626,7 +627,7 @@ static __u32 through(const struct body_register *b, __u32 front)
 }
 
 /* The register in front of payload and pad. r: the register behind them, without what they add. */
-static __u32 before_body(const struct packet *p, __u32 r)
+static __u32 before_body(const struct try_packet *p, __u32 r)
 {
 	for (__u32 i = 0; i < p->payload_bytes + p->pad; i++)
 		r = crc_back(r);
@@ -635,7 +636,7 @@ static __u32 before_body(const struct packet *p, __u32 r)
 
 #define TAIL_BYTES 64 /* most bytes that a tail leaves out */
 
-static void compute_bodies(struct registers *r, const struct packet *p, const struct explanations *all)
+static void compute_bodies(struct registers *r, const struct try_packet *p, const struct explanations *all)
 {
 	__u32 base[CRC_POLYNOMIALS][2][SWAPS];
 	__u32 whole = p->payload_bytes < TAIL_BYTES ? 0 : (p->payload_bytes - TAIL_BYTES) & ~7u;
@@ -659,10 +660,10 @@ static bool is_icrc_of(const struct icrc_before *b, __u32 icrc)
 }
 
 /* The right register after each step. */
-static void follow_register(const struct packet *p, __u32 behind[ICRC_STEPS])
+static void follow_register(const struct try_packet *p, __u32 behind[ICRC_STEPS])
 {
 	static const __u8 right[FIELDS], ones[LEAD_BYTES] = { 255, 255, 255, 255, 255, 255, 255, 255 };
-	struct headers h;
+	struct try_headers h;
 	const __u32 ends[] = { p->own.udp, p->own.bth, p->own.extensions, p->own.payload };
 	__u32 r = crc_register(CRC_IEEE, ~0u, ones, sizeof(ones)), at = p->own.ip;
 
@@ -679,7 +680,7 @@ static void follow_register(const struct packet *p, __u32 behind[ICRC_STEPS])
  * A RoCEv1 packet says nothing of the UDP source port, which the ICRC of RoCEv2 covers. By the CRC's linearity at most one port
  * gives the value on the wire. after: the register behind the headers that gives it.
  */
-static void find_ports(struct packet *p, __u32 after)
+static void find_ports(struct try_packet *p, __u32 after)
 {
 	for (__u8 as = AS_IPV6; as <= AS_IPV4; as++) {
 		__u32 d = front_register(p, &(struct front){ .as = as }) ^ after;
@@ -694,7 +695,7 @@ void icrc_try(const struct icrc_case *c, struct icrc_attempt *a)
 {
 	static _Thread_local struct registers r;
 	const struct explanations *all = explanations();
-	struct packet p;
+	struct try_packet p;
 
 	memset(a, 0, sizeof(*a));
 	a->found = roce_load(__u32, c->frame->bytes + c->packet->icrc_offset);

@@ -55,7 +55,7 @@ static void take_irq(void *context, const char *name)
 	CPU_OR(&f->irq_cpus, &f->irq_cpus, &cpus);
 }
 
-static void look_nic(struct path_facts *f)
+static void read_nic(struct path_facts *f)
 {
 	const char *device;
 	char mask[512];
@@ -83,7 +83,7 @@ static void look_nic(struct path_facts *f)
 
 /* ---- CPUs ---- */
 
-static void look_online(struct path_facts *f)
+static void read_online(struct path_facts *f)
 {
 	f->cpus = get_nprocs();
 	if (!file_cpus(file_path("/sys/devices/system/cpu/online").text, &f->online))
@@ -91,7 +91,7 @@ static void look_online(struct path_facts *f)
 			CPU_SET(i, &f->online);
 }
 
-static void look_governor(struct path_facts *f)
+static void read_governor(struct path_facts *f)
 {
 	char text[sizeof(f->governor)];
 
@@ -115,7 +115,7 @@ static void take_process(void *context, const char *name)
 }
 
 /* A line a CPU: processed, dropped, time_squeeze, ..., hexadecimal (net/core/net-procfs.c) */
-static void look_softnet(struct path_facts *f)
+static void read_softnet(struct path_facts *f)
 {
 	FILE *file = fopen(file_path("/proc/net/softnet_stat").text, "re");
 	unsigned int dropped, squeezed;
@@ -147,7 +147,7 @@ static int64_t net_core(const char *name)
 	return file_number(file_path("/proc/sys/net/core/%s", name).text);
 }
 
-static void look_sysctls(struct path_facts *f)
+static void read_sysctls(struct path_facts *f)
 {
 	f->budget = net_core("netdev_budget");
 	f->budget_usecs = net_core("netdev_budget_usecs");
@@ -178,7 +178,7 @@ static bool kernel_has_module(const char *name)
 	return found;
 }
 
-static void look_rxe(struct path_facts *f)
+static void read_rxe(struct path_facts *f)
 {
 	if (file_exists(file_path("/sys/module/rdma_rxe").text))
 		f->rxe = RXE_LOADED;
@@ -189,7 +189,7 @@ static void look_rxe(struct path_facts *f)
 }
 
 /* GIDs are in sysfs only. It may show the devices of another network namespace: the GID's interface has to be ours. */
-static void look_gids(struct path_facts *f)
+static void read_gids(struct path_facts *f)
 {
 	struct file_path port = file_path("/sys/class/infiniband/%s/ports/1", f->rdma);
 	char path[PATH_MAX + 64], text[64];
@@ -213,16 +213,16 @@ static void look_gids(struct path_facts *f)
 	}
 }
 
-void path_look_machine(struct path_facts *f)
+void path_read_machine(struct path_facts *f)
 {
-	look_online(f);
-	look_nic(f);
-	look_governor(f);
+	read_online(f);
+	read_nic(f);
+	read_governor(f);
 	for_each_name(file_path("/proc").text, take_process, &f->irqbalance);
-	look_softnet(f);
-	look_sysctls(f);
-	look_rxe(f);
-	look_gids(f);
+	read_softnet(f);
+	read_sysctls(f);
+	read_rxe(f);
+	read_gids(f);
 	if (f->rdma[0])
 		file_line(file_path("/sys/kernel/config/rdma_cm/%s/ports/1/default_roce_mode", f->rdma).text, f->roce_mode,
 			  sizeof(f->roce_mode));

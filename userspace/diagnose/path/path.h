@@ -81,10 +81,10 @@ struct path_facts {
 };
 
 /* Gathers the facts. peer: NULL, or the address of PEER. The interface exists. See path_probe() for its time. */
-void path_look(struct path_facts *f, const char *interface, const struct path_peer *peer);
+void path_read(struct path_facts *f, const char *interface, const struct path_peer *peer);
 
-/* The part of path_look() that is in files: sysctls, interrupts, CPUs, RDMA modules. */
-void path_look_machine(struct path_facts *f);
+/* The part of path_read() that is in files: sysctls, interrupts, CPUs, RDMA modules. */
+void path_read_machine(struct path_facts *f);
 
 /* ---- what follows ---- */
 

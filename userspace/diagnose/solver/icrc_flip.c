@@ -7,7 +7,7 @@
 enum origin { OF_ONES, OF_IPV4, OF_IPV6, OF_UDP, OF_BTH, OF_EXTENSION, OF_PAYLOAD, OF_PAD, OF_ICRC };
 
 /* Fields of extension headers, by the opcode's flag (0: any packet), in the order of the headers. */
-static const struct field {
+static const struct flip_field {
 	const char *name;
 	__u8 origin;
 	__u8 offset, bytes; /* in the header; bytes 0: up to its end */
@@ -75,7 +75,7 @@ __u32 flip_field_bytes(__u8 field)
 
 bool flip_field_masked(__u8 field)
 {
-	const struct field *f = &fields[field];
+	const struct flip_field *f = &fields[field];
 
 	switch (f->origin) {
 	case OF_IPV4:
@@ -126,7 +126,7 @@ static void find_place(const struct roce_packet *p, __s32 at, struct flip_place 
 	enum origin origin = find_origin(p, at, &begin);
 
 	for (__u32 i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		const struct field *f = &fields[i];
+		const struct flip_field *f = &fields[i];
 		__s32 from = begin + f->offset;
 
 		if (f->origin != origin || (f->op && !(p->op & f->op)))
@@ -167,7 +167,7 @@ static void keep(struct flips *f, const struct flip *flip)
  * Looks for a burst whose last flipped bit is in byte `at`. r: the difference of the registers there. Its upper byte is byte
  * `at`, the next one the byte before.
  */
-static void look(const struct roce_packet *p, __u32 r, __s32 at, struct flips *f)
+static void scan(const struct roce_packet *p, __u32 r, __s32 at, struct flips *f)
 {
 	__u32 bits = r >> 24 << 8 | (r >> 16 & 0xff); /* the byte before, and this byte */
 	struct flip flip = {};
@@ -190,7 +190,7 @@ static void look(const struct roce_packet *p, __u32 r, __s32 at, struct flips *f
  * Looks for a field that ends with byte `at`. r: as above, over four bytes: those in front of the field must not differ. A field of
  * four bytes explains anything.
  */
-static void look_field(const struct roce_packet *p, __u32 r, __s32 at, struct flips *f)
+static void scan_field(const struct roce_packet *p, __u32 r, __s32 at, struct flips *f)
 {
 	struct flip_place place = {};
 	__u32 bytes, bits;
@@ -216,7 +216,7 @@ void flips_find(const struct roce_packet *p, __u32 right, __u32 found, struct fl
 	f->bits = (at - first + 1) * 8;
 	for (; at >= first; at--, r = crc_back(r))
 		if (!(r & 0xff)) {
-			look(p, r, at, f);
-			look_field(p, r, at, f);
+			scan(p, r, at, f);
+			scan_field(p, r, at, f);
 		}
 }

@@ -122,7 +122,7 @@ struct body {
 	__u8 tail;
 };
 
-struct end {
+struct recipe_end {
 	__u8 msb_first;
 	__u8 not_complemented;
 	__u8 order;
@@ -133,7 +133,7 @@ struct end {
 struct recipe {
 	struct front front;
 	struct body body;
-	struct end end;
+	struct recipe_end end;
 	bool alone; /* not tried together with another mistake */
 };
 
@@ -180,7 +180,7 @@ struct explanations {
 	struct front fronts[EXPLANATIONS_MOST];
 	struct only only[EXPLANATIONS_MOST]; /* of each front */
 	struct body bodies[BODIES_MOST];
-	struct end ends[ENDS_MOST];
+	struct recipe_end ends[ENDS_MOST];
 	__u32 count, front_count, body_count, end_count;
 };
 

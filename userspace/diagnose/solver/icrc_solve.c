@@ -111,7 +111,7 @@ static void try_divisors(struct search *s, const struct form *form, const struct
 }
 
 /* Returns whether there were enough packets. */
-static bool try_plan(struct search *s, const struct plan *plan)
+static bool try_plan(struct search *s, const struct solver_plan *plan)
 {
 	struct arena *a = &s->samples.arena;
 	size_t used = a->used;
@@ -135,7 +135,7 @@ static bool try_plan(struct search *s, const struct plan *plan)
  */
 static void try_plans(struct search *s)
 {
-	struct plan plan = {};
+	struct solver_plan plan = {};
 
 	if (try_plan(s, &plan))
 		return;
@@ -144,7 +144,7 @@ static void try_plans(struct search *s)
 		plan.in = ~set_to_mask() & ~plan.out;
 		try_plan(s, &plan);
 		for (int f = 0; !s->found.count && f < SOLVE_COUNT; f++) {
-			struct plan more = { plan.in & ~set_of(f), plan.out | set_of(f) };
+			struct solver_plan more = { plan.in & ~set_of(f), plan.out | set_of(f) };
 
 			if (s->samples.varies & plan.in & set_of(f))
 				try_plan(s, &more);
@@ -178,7 +178,7 @@ __u32 solution_icrc(const struct solution *s, const struct solve_packet *p)
 {
 	struct candidate c = { .polynomial = s->polynomial };
 	__u8 fed[LEAD_BYTES + SOLVE_HEADERS];
-	struct layout l;
+	struct solver_layout l;
 	__u32 r;
 
 	layout_find(&l, p);

@@ -65,7 +65,7 @@ void candidate_make(struct candidate *c, const struct samples *s, __u32 polynomi
 	c->refin = refin;
 	candidate_make_table(c);
 	for (__u32 i = 0; i < s->count; i++) {
-		const struct sample *p = &s->list[i];
+		const struct solver_sample *p = &s->list[i];
 
 		c->rest[i] = candidate_crc(c, 0, p->rest[refin], p->bytes);
 		c->shift[i] = i && p->bytes == p[-1].bytes ? c->shift[i - 1] : candidate_power(c, 8 * p->bytes);

@@ -59,12 +59,12 @@ __u32 set_before(enum solve_first first)
 
 /* ---- where they are ---- */
 
-static void place(struct layout *l, enum solve_field f, __u32 at, __u32 bytes)
+static void place(struct solver_layout *l, enum solve_field f, __u32 at, __u32 bytes)
 {
-	l->place[f] = (struct place){ at, bytes, 0xff, 0xff };
+	l->place[f] = (struct solver_place){ at, bytes, 0xff, 0xff };
 }
 
-static void place_ipv4(struct layout *l)
+static void place_ipv4(struct solver_layout *l)
 {
 	place(l, SOLVE_tos, l->ip + 1, 1);
 	place(l, SOLVE_ip_length, l->ip + 2, 2);
@@ -75,18 +75,18 @@ static void place_ipv4(struct layout *l)
 	place(l, SOLVE_ip_addresses, l->ip + 12, l->udp - l->ip - 12);
 }
 
-static void place_ipv6(struct layout *l)
+static void place_ipv6(struct solver_layout *l)
 {
-	l->place[SOLVE_tos] = (struct place){ l->ip, 2, 0x0f, 0xf0 };
-	l->place[SOLVE_flow_label] = (struct place){ l->ip + 1, 3, 0x0f, 0xff };
+	l->place[SOLVE_tos] = (struct solver_place){ l->ip, 2, 0x0f, 0xf0 };
+	l->place[SOLVE_flow_label] = (struct solver_place){ l->ip + 1, 3, 0x0f, 0xff };
 	place(l, SOLVE_ip_length, l->ip + 4, 2);
 	place(l, SOLVE_ttl, l->ip + 7, 1);
 	place(l, SOLVE_ip_addresses, l->ip + 8, l->udp - l->ip - 8);
 }
 
-void layout_find(struct layout *l, const struct solve_packet *packet)
+void layout_find(struct solver_layout *l, const struct solve_packet *packet)
 {
-	*l = (struct layout){
+	*l = (struct solver_layout){
 		.ip = packet->ip, .udp = packet->udp, .bth = packet->bth, .end = packet->bth + BTH_BYTES, .ipv6 = packet->ipv6,
 	};
 	place(l, SOLVE_ethernet, 0, l->ip);
@@ -109,14 +109,14 @@ void layout_find(struct layout *l, const struct solve_packet *packet)
 	place(l, SOLVE_psn, l->bth + 9, 3);
 }
 
-__u8 place_bits(const struct place *p, __u32 at)
+__u8 place_bits(const struct solver_place *p, __u32 at)
 {
 	return (at == p->at ? p->first : 0xff) & (at == p->at + p->bytes - 1 ? p->last : 0xff);
 }
 
 bool samples_add_difference(const struct samples *s, enum solve_field f, __u32 i, __u32 k, __u8 *headers)
 {
-	const struct place *p = &s->layout.place[f];
+	const struct solver_place *p = &s->layout.place[f];
 	bool differ = false;
 
 	for (__u32 at = p->at; at < p->at + p->bytes; at++) {
@@ -158,7 +158,7 @@ static bool has_found(const struct samples *s, __u32 found)
 
 static void take(struct samples *s, const struct solve_packet *p)
 {
-	struct sample *to = &s->list[s->count];
+	struct solver_sample *to = &s->list[s->count];
 	__u8 *mirrored;
 
 	to->bytes = p->icrc - s->layout.end;
@@ -186,7 +186,7 @@ static void take_shortest(struct samples *s, const struct solve_packet **sorted,
 	}
 }
 
-static bool is_alike(const struct layout *l, const struct solve_packet *p)
+static bool is_alike(const struct solver_layout *l, const struct solve_packet *p)
 {
 	return p->ip == l->ip && p->udp == l->udp && p->bth == l->bth && p->ipv6 == l->ipv6 && p->icrc >= l->end &&
 	       p->icrc <= l->end + SOLVE_BYTES;

@@ -12,7 +12,7 @@
 #define COLUMN_XOR SOLVE_COUNT /* the last one: its polynomials are long */
 
 /* The polynomial divides known + the sum of (unknown * column). */
-struct row {
+struct polynomial_row {
 	struct poly known, column[COLUMNS];
 };
 
@@ -32,7 +32,8 @@ static struct poly field_of(struct samples *s, enum solve_field f, __u32 i, bool
  * Samples i and i + 1, neighbours in length. They are lined up at their headers: zeroes follow the shorter one's ICRC. So the
  * register behind the headers cancels; the final xor only where they have the same length.
  */
-static bool make_row(struct samples *s, __u32 i, const struct form *form, const struct plan *plan, struct row *row)
+static bool make_row(struct samples *s, __u32 i, const struct form *form, const struct solver_plan *plan,
+		     struct polynomial_row *row)
 {
 	__u32 count = s->layout.end + s->most + ICRC_BYTES;
 	__u8 *bytes = arena_take(&s->arena, count);
@@ -46,7 +47,7 @@ static bool make_row(struct samples *s, __u32 i, const struct form *form, const 
 	if (form->refin)
 		mirror_bytes(bytes, s->layout.end);
 	for (int k = 0; k < 2; k++) {
-		const struct sample *p = &s->list[i + k];
+		const struct solver_sample *p = &s->list[i + k];
 		__u32 value = form_register(form, p->found);
 
 		for (__u32 at = 0; at < p->bytes; at++)
@@ -65,7 +66,7 @@ static bool make_row(struct samples *s, __u32 i, const struct form *form, const 
 }
 
 /* to += from * x^shift */
-static void add_row(struct arena *a, struct row *to, const struct row *from, __u32 shift)
+static void add_row(struct arena *a, struct polynomial_row *to, const struct polynomial_row *from, __u32 shift)
 {
 	poly_add(a, &to->known, &from->known, shift);
 	for (int c = 0; c < COLUMNS; c++)
@@ -73,7 +74,7 @@ static void add_row(struct arena *a, struct row *to, const struct row *from, __u
 }
 
 /* The row whose column has the lowest degree, but is not 0. `count`: all are 0. */
-static __u32 find_least(const struct row *rows, __u32 count, int column)
+static __u32 find_least(const struct polynomial_row *rows, __u32 count, int column)
 {
 	__u32 least = count;
 
@@ -87,7 +88,7 @@ static __u32 find_least(const struct row *rows, __u32 count, int column)
  * Makes the column 0 in all rows but one, which is dropped: Euclid's algorithm with rows. As rows are only added, what is known
  * gets no factor that it had not.
  */
-static void eliminate(struct arena *a, struct row *rows, __u32 *count, int column)
+static void eliminate(struct arena *a, struct polynomial_row *rows, __u32 *count, int column)
 {
 	for (bool others = true; others;) {
 		__u32 least = find_least(rows, *count, column);
@@ -112,7 +113,8 @@ static void eliminate(struct arena *a, struct row *rows, __u32 *count, int colum
 #define ROWS_LEFT 3 /* with fewer, the common divisor often has other factors as well */
 
 /* Rows of one length come without an unknown xor. If there are enough of them, the others are left out. */
-static __u32 make_rows(struct samples *s, const struct form *form, const struct plan *plan, struct row rows[SOLVE_PACKETS])
+static __u32 make_rows(struct samples *s, const struct form *form, const struct solver_plan *plan,
+		       struct polynomial_row rows[SOLVE_PACKETS])
 {
 	int least = ROWS_LEFT + __builtin_popcount(s->varies & ~plan->in & ~plan->out), same = 0;
 	__u32 count = 0;
@@ -125,9 +127,9 @@ static __u32 make_rows(struct samples *s, const struct form *form, const struct 
 	return count;
 }
 
-struct poly common_divisor(struct samples *s, const struct form *form, const struct plan *plan, bool *enough)
+struct poly common_divisor(struct samples *s, const struct form *form, const struct solver_plan *plan, bool *enough)
 {
-	struct row rows[SOLVE_PACKETS];
+	struct polynomial_row rows[SOLVE_PACKETS];
 	struct poly common = {};
 	__u32 count = make_rows(s, form, plan, rows);
 

@@ -35,7 +35,7 @@ static void add_solution(struct solutions *to, const struct solution *s)
 	to->list[at] = *s;
 }
 
-__u32 solution_feed(const struct solution *s, const struct layout *l, const __u8 *frame, __u8 *to)
+__u32 solution_feed(const struct solution *s, const struct solver_layout *l, const __u8 *frame, __u8 *to)
 {
 	const __u32 begins[] = { 0, l->ip, l->udp, l->bth };
 	__u32 lead = s->ones ? LEAD_BYTES : 0, from = begins[s->first];
@@ -43,7 +43,7 @@ __u32 solution_feed(const struct solution *s, const struct layout *l, const __u8
 
 	memcpy(headers, frame, l->end);
 	for (int f = 0; f < SOLVE_COUNT; f++) {
-		const struct place *p = &l->place[f];
+		const struct solver_place *p = &l->place[f];
 
 		for (__u32 at = p->at; s->masked & set_of(f) && at < p->at + p->bytes; at++)
 			headers[at] = s->zeroes ? headers[at] & ~place_bits(p, at) : headers[at] | place_bits(p, at);
@@ -183,7 +183,7 @@ static void add_any_start(const struct facts *k, const struct solution *s)
 /* Whether the field is sent as it would be if it were masked. */
 static bool has_filler(const struct samples *s, enum solve_field f, bool zeroes)
 {
-	const struct place *p = &s->layout.place[f];
+	const struct solver_place *p = &s->layout.place[f];
 
 	for (__u32 at = p->at; at < p->at + p->bytes; at++)
 		if ((s->list[0].header[at] ^ (zeroes ? 0 : 0xff)) & place_bits(p, at))
@@ -202,7 +202,7 @@ static __u32 find_open(const struct samples *s, __u32 to_mask, bool zeroes)
 	return set & to_mask & ~s->varies;
 }
 
-static __u32 find_present(const struct layout *l)
+static __u32 find_present(const struct solver_layout *l)
 {
 	__u32 set = 0;
 

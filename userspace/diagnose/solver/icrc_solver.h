@@ -52,18 +52,18 @@ __u32 set_before(enum solve_first first);
 /* ---- packets ---- */
 
 /* Where a field is. The first and the last byte may belong to it in part. */
-struct place {
+struct solver_place {
 	__u32 at, bytes; /* bytes 0: the packets have no such field */
 	__u8 first, last;
 };
 
-struct layout {
+struct solver_layout {
 	__u32 ip, udp, bth, end; /* offsets; end: of the BTH */
 	bool ipv6;
-	struct place place[SOLVE_COUNT];
+	struct solver_place place[SOLVE_COUNT];
 };
 
-struct sample {
+struct solver_sample {
 	const __u8 *header;  /* the frame */
 	const __u8 *rest[2]; /* what is behind the BTH, up to the ICRC; [1]: with the bits of each byte mirrored */
 	__u32 bytes;	     /* of the rest */
@@ -72,17 +72,17 @@ struct sample {
 
 struct samples {
 	struct arena arena;
-	struct layout layout; /* of all */
-	struct sample list[SOLVE_PACKETS]; /* the shortest first; no two have the same ICRC */
+	struct solver_layout layout; /* of all */
+	struct solver_sample list[SOLVE_PACKETS]; /* the shortest first; no two have the same ICRC */
 	__u32 count;
 	__u32 most;   /* most bytes of the rest */
 	__u32 varies; /* set of fields that are not the same in all */
 };
 
-void layout_find(struct layout *l, const struct solve_packet *packet);
+void layout_find(struct solver_layout *l, const struct solve_packet *packet);
 
 /* Which bits of the byte belong to the field at that place. */
-__u8 place_bits(const struct place *p, __u32 at);
+__u8 place_bits(const struct solver_place *p, __u32 at);
 
 /* Takes those that are laid out as the first one. s->arena has memory. false: fewer than two, so nothing can be found. */
 bool samples_read(struct samples *s, const struct solve_packet *packets, size_t count);
@@ -115,7 +115,7 @@ static inline __u32 form_register(const struct form *form, __u32 found)
 /* ---- the polynomial ---- */
 
 /* What is taken for certain: fields that go in and that do not. The others are unknown. */
-struct plan {
+struct solver_plan {
 	__u32 in, out;
 };
 
@@ -123,7 +123,7 @@ struct plan {
  * The polynomial divides what this returns, which may have other factors as well. 0: there are too few packets, or no memory.
  * *enough: there are so many packets that no other plan finds what this one does not.
  */
-struct poly common_divisor(struct samples *s, const struct form *form, const struct plan *plan, bool *enough);
+struct poly common_divisor(struct samples *s, const struct form *form, const struct solver_plan *plan, bool *enough);
 
 /* ---- one polynomial: all else is linear ---- */
 
@@ -173,6 +173,6 @@ void solutions_find(struct solutions *to, const struct samples *s, const struct 
 #define LEAD_BYTES 8 /* 0xff in front */
 
 /* What goes in of a packet's headers, by this solution. to: room for LEAD_BYTES + SOLVE_HEADERS. Returns the number of bytes. */
-__u32 solution_feed(const struct solution *s, const struct layout *l, const __u8 *frame, __u8 *to);
+__u32 solution_feed(const struct solution *s, const struct solver_layout *l, const __u8 *frame, __u8 *to);
 
 #endif

@@ -98,7 +98,7 @@ static bool ask_around(struct host *h, const struct live *l)
 	if (now < h->again)
 		return false;
 	ask_qps(h, now);
-	places_look(&h->places, h->devices, h->device_count);
+	places_read(&h->places, h->devices, h->device_count);
 	ask_counters(h, l);
 	took = now_ns() - now;
 	h->again = now + took * SHARE; /* firmware commands read the hardware's counters, which takes time */
@@ -230,12 +230,12 @@ void host_close(struct host *h)
 	free(h);
 }
 
-void host_look(struct host *h, const struct live *l, struct snapshot *s)
+void host_update(struct host *h, const struct live *l, struct snapshot *s)
 {
 	bool news = ask_around(h, l);
 
 	find_owners(h, s);
-	marks_look(&h->marks, s);
+	marks_update(&h->marks, s);
 	if (news)
 		find_hints(h, l, s);
 	h->report = (struct host_report){

@@ -104,7 +104,7 @@ void host_close(struct host *h);
  * in s->streams[].owner (valid as long as the snapshot) and s->host (valid until the next call). Writes the pairs that the
  * machine knows into the map `pairs` of the kernel program (PAIR_NETLINK).
  */
-void host_look(struct host *h, const struct live *l, struct snapshot *s);
+void host_update(struct host *h, const struct live *l, struct snapshot *s);
 
 /* Counters that moved since the start, those of losses first. */
 size_t host_counters(const struct host *h, const struct host_counter **counters);

@@ -21,7 +21,7 @@ static const struct snapshot_stream *most_marked(const struct snapshot *s)
 }
 
 /* RNICs send CNPs for a host, not for each QP, so all between the two hosts count. */
-static void look_back(struct marks *m, const struct snapshot *s)
+static void count_back(struct marks *m, const struct snapshot *s)
 {
 	m->cnps = m->back = 0;
 	for (size_t i = 0; i < s->stream_count; i++) {
@@ -35,7 +35,7 @@ static void look_back(struct marks *m, const struct snapshot *s)
 	}
 }
 
-void marks_look(struct marks *m, const struct snapshot *s)
+void marks_update(struct marks *m, const struct snapshot *s)
 {
 	const struct snapshot_stream *most = most_marked(s);
 	const struct roce_counters *now = most ? &most->stream.counters : NULL;
@@ -57,10 +57,10 @@ void marks_look(struct marks *m, const struct snapshot *s)
 	m->packets = rates.packets * seconds + 0.5;
 	m->ecn_ce = now->value[COUNTER_ecn_ce] - m->counters.value[COUNTER_ecn_ce];
 	if (!m->ecn_ce)
-		m->looks = 0;
-	else if (!m->looks++)
+		m->readings = 0;
+	else if (!m->readings++)
 		m->first_gbps = m->gbps;
-	look_back(m, s);
+	count_back(m, s);
 	m->seconds = s->seconds;
 	m->counters = *now;
 }

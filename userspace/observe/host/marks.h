@@ -14,12 +14,12 @@ struct marks {
 	struct roce_key key;
 	double seconds;	     /* of the snapshot at the last look; 0: there was none */
 	struct roce_counters counters; /* of the stream, then */
-	unsigned int looks;  /* in a row in which packets were marked */
+	unsigned int readings;  /* in a row in which packets were marked */
 	double first_gbps, gbps; /* frame bits in the first of these, and in the last look */
 	__u64 packets, ecn_ce;	 /* in the last look */
 	__u64 cnps, back;    /* CNPs from the destination to the source, and its other packets, since the start */
 };
 
-void marks_look(struct marks *m, const struct snapshot *s);
+void marks_update(struct marks *m, const struct snapshot *s);
 
 #endif

@@ -226,7 +226,7 @@ static void find_devices(struct places *p, const struct rdma_host_device *device
 	}
 }
 
-void places_look(struct places *p, const struct rdma_host_device *devices, size_t count)
+void places_read(struct places *p, const struct rdma_host_device *devices, size_t count)
 {
 	places_free(p);
 	p->link_count = gather(RTM_GETLINK, &(struct ifinfomsg){ 0 }, sizeof(struct ifinfomsg), take_link,

@@ -31,7 +31,7 @@ struct place_address {
 struct place_silent {
 	__u8 address[16];
 	unsigned int interface;
-	bool leads; /* it is the router to an end of a stream; places_look() does not know that */
+	bool leads; /* it is the router to an end of a stream; places_read() does not know that */
 };
 
 struct places {
@@ -42,7 +42,7 @@ struct places {
 };
 
 /* Reads the set-up again. What cannot be read is empty. */
-void places_look(struct places *p, const struct rdma_host_device *devices, size_t count);
+void places_read(struct places *p, const struct rdma_host_device *devices, size_t count);
 void places_free(struct places *p);
 
 const struct place_link *places_link(const struct places *p, unsigned int index);

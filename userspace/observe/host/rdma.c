@@ -61,7 +61,7 @@ void rdma_close(struct rdma *r)
 	free(r);
 }
 
-struct question {
+struct rdma_question {
 	int command; /* enum rdma_nldev_command */
 	bool dump;
 	const struct rdma_host_device *device; /* NULL: all devices */
@@ -69,7 +69,7 @@ struct question {
 	const char *character;		       /* of GET_CHARDEV */
 };
 
-static bool put(struct nl_msg *m, const struct question *q)
+static bool put(struct nl_msg *m, const struct rdma_question *q)
 {
 	return (!q->device || !nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, q->device->index)) &&
 	       (!q->port || !nla_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, q->port)) &&
@@ -77,7 +77,7 @@ static bool put(struct nl_msg *m, const struct question *q)
 }
 
 /* Asks, and passes each message of the answer to `take`. */
-static bool ask(struct rdma *r, const struct question *q, nl_recvmsg_msg_cb_t take, void *context)
+static bool ask(struct rdma *r, const struct rdma_question *q, nl_recvmsg_msg_cb_t take, void *context)
 {
 	int type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, q->command);
 	struct nl_msg *m = nlmsg_alloc_simple(type, NLM_F_REQUEST | (q->dump ? NLM_F_DUMP : 0));
@@ -188,13 +188,14 @@ size_t rdma_devices(struct rdma *r, const struct rdma_host_device **list)
 	struct rdma_host_device *d;
 
 	r->devices.count = 0;
-	ask(r, &(struct question){ .command = RDMA_NLDEV_CMD_GET, .dump = true }, take_device, r);
+	ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_GET, .dump = true }, take_device, r);
 	*list = d = r->devices.items;
 	for (size_t i = 0; i < r->devices.count; i++, d++) {
-		ask(r, &(struct question){ .command = RDMA_NLDEV_CMD_GET_CHARDEV, .device = d, .character = "uverbs" },
+		ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_GET_CHARDEV, .device = d, .character = "uverbs" },
 		    take_driver, d);
 		for (__u32 port = 1; port <= d->ports && port <= RDMA_PORTS; port++)
-			ask(r, &(struct question){ .command = RDMA_NLDEV_CMD_PORT_GET, .device = d, .port = port }, take_port,
+			ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_PORT_GET, .device = d, .port = port },
+			    take_port,
 			    &d->interface[port - 1]);
 	}
 	return r->devices.count;
@@ -286,7 +287,7 @@ size_t rdma_qps(struct rdma *r, const struct host_qp **list)
 
 	r->qps.count = 0;
 	for (size_t i = 0; i < r->devices.count; i++, d++)
-		ask(r, &(struct question){ .command = RDMA_NLDEV_CMD_RES_QP_GET, .dump = true, .device = d }, take_qps,
+		ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_RES_QP_GET, .dump = true, .device = d }, take_qps,
 		    &(struct qps){ &r->qps, d });
 	if (r->qps.count)
 		qsort(r->qps.items, r->qps.count, sizeof(struct host_qp), compare_qps);
@@ -356,7 +357,7 @@ static int take_counters(struct nl_msg *m, void *context)
 /* Adds up the ports' counters. If a port does not answer there is no sum. */
 static bool ask_counters(struct rdma *r, const struct rdma_host_device *d)
 {
-	struct question q = { .command = RDMA_NLDEV_CMD_STAT_GET, .device = d };
+	struct rdma_question q = { .command = RDMA_NLDEV_CMD_STAT_GET, .device = d };
 
 	r->counters.count = 0;
 	for (q.port = 1; q.port <= d->ports && q.port <= RDMA_PORTS; q.port++)

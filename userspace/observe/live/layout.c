@@ -43,24 +43,32 @@ static const struct {
 	const char *now, *before;
 } renamed[] = {
 	{ "stream.last.psn", "stream.last_psn" }, { "stream.sequence.first_psn", "stream.first_psn" },
-	{ "stream.sequence.other", "stream.other" }, { "stream.sequence.run", "stream.run" },
-	{ "stream.sequence.stepped", "stream.stepped" }, { "stream.sequence.waited", "stream.waited" },
-	{ "stream.sequence.has_other", "stream.has_other" }, { "stream.sequence.turns", "stream.turns" },
+	{ "stream.sequence.interleaved", "stream.other" }, { "stream.sequence.run", "stream.run" },
+	{ "stream.sequence.unknown_psns", "stream.stepped" }, { "stream.sequence.waited", "stream.waited" },
+	{ "stream.sequence.has_interleaved", "stream.has_other" }, { "stream.sequence.alternations", "stream.turns" },
 	{ "stream.sequence.restart_by", "stream.restart_by" }, { "stream.ud.dst", "stream.dst" },
 	{ "stream.ud.dqpn", "stream.dqpn" }, { "stream.ud.sqpn", "stream.sqpn" },
 	{ "stream.reads.bytes", "stream.after_read" }, { "stream.reads.end", "stream.read_end" },
 	{ "stream.reads.at", "stream.read_at" }, { "stream.reads.own", "stream.read_own" },
 	{ "stream.reads.late", "stream.read_late" }, { "stream.reads.mtu_least", "stream.mtu_least" },
-	{ "stream.reads.mtu_guess", "stream.mtu_guess" }, { "stream.reads.doubt_from", "stream.doubt_from" },
-	{ "stream.reads.doubt_row", "stream.doubt_row" }, { "stream.acks.behind", "stream.acked" },
+	{ "stream.reads.mtu_guess", "stream.mtu_guess" }, { "stream.reads.mtu_guess_from", "stream.doubt_from" },
+	{ "stream.reads.mtu_guess_row", "stream.doubt_row" }, { "stream.acks.behind", "stream.acked" },
 	{ "stream.acks.msn", "stream.msn" }, { "stream.acks.msn_falls", "stream.msn_falls" },
 	{ "stream.acks.msn_met", "stream.msn_met" }, { "stream.acks.msn_less", "stream.msn_less" },
-	{ "stream.acks.spilled", "stream.spilled" }, { "stream.acks.looked", "stream.looked" },
+	{ "stream.acks.spilled", "stream.spilled" }, { "stream.acks.asked_period", "stream.looked" },
 	{ "stream.acks.answered", "stream.answered" }, { "stream.acks.acknowledged", "stream.acknowledged" },
-	{ "stream.acks.settled", "stream.settled" }, { "stream.arrival.before", "stream.before_arrival" },
+	{ "stream.acks.unseen_before", "stream.settled" }, { "stream.arrival.before", "stream.before_arrival" },
 	{ "stream.arrival.since", "stream.arrival_since" }, { "stream.arrival.next", "stream.arrival_next" },
 	{ "stream.arrival.before_next", "stream.before_next" }, { "stream.arrival.depth", "stream.depth" },
 	{ "stream.sequence.heaps", "stream.heaps" },
+	{ "stream.psn.late", "stream.psn.far" }, { "stream.probation", "stream.trial" },
+	{ "stream.sequence.interleaved", "stream.sequence.other" },
+	{ "stream.sequence.has_interleaved", "stream.sequence.has_other" },
+	{ "stream.sequence.unknown_psns", "stream.sequence.stepped" },
+	{ "stream.sequence.alternations", "stream.sequence.turns" },
+	{ "stream.reads.mtu_guess_row", "stream.reads.doubt_row" },
+	{ "stream.reads.mtu_guess_from", "stream.reads.doubt_from" },
+	{ "stream.acks.asked_period", "stream.acks.looked" }, { "stream.acks.unseen_before", "stream.acks.settled" },
 };
 
 static void print_field(FILE *out, const char *name, __u32 offset, __u32 size, __u32 count)
@@ -223,12 +231,12 @@ bool layout_reads(const char *old, const char *now)
 	return true;
 }
 
-struct field {
+struct layout_field {
 	__u32 offset, size, count;
 };
 
 /* Reads the field of a line. Returns the length of its name with the space behind it. 0: not a field, or part of one. */
-static size_t read_field(const char *line, struct field *f)
+static size_t read_field(const char *line, struct layout_field *f)
 {
 	size_t name = strcspn(line, " \n");
 	const char *part = memchr(line, ']', name);
@@ -268,7 +276,7 @@ static bool same_parts(const char *old, const char *now, const char *name, size_
  * On these little-endian machines a narrower field was the lower part of a wider one. A wider field does not fit into a
  * narrower one.
  */
-static __u32 bytes_moved(const struct field *from, const struct field *to)
+static __u32 bytes_moved(const struct layout_field *from, const struct layout_field *to)
 {
 	if (from->size == to->size)
 		return from->size * (from->count < to->count ? from->count : to->count);
@@ -290,7 +298,7 @@ struct layout_move *layout_moves(const char *old, const char *now, __u32 bytes, 
 	if (!moves || !means_the_same(old, now))
 		return moves;
 	for (const char *line = now; *line; line = strchr(line, '\n') + 1) {
-		struct field from, to;
+		struct layout_field from, to;
 		size_t name = read_field(line, &to);
 		const char *other = name ? find_line(old, line, name) : NULL;
 
@@ -308,7 +316,7 @@ bool layout_shares(const char *old, const char *now, const char *begin)
 	size_t length = strlen(begin);
 
 	for (const char *line = now; *line; line = strchr(line, '\n') + 1) {
-		struct field from, to;
+		struct layout_field from, to;
 		size_t name = strncmp(line, begin, length) ? 0 : read_field(line, &to);
 		const char *other = name ? find_line(old, line, name) : NULL;
 

@@ -55,7 +55,7 @@ int maps_read_totals(int totals_map, struct roce_totals *sum)
 #define UNTRACKED_TRIES 10
 #define COPY_PAUSE 100 /* tries after which to wait for a gap between the stream's packets */
 
-struct piece {
+struct maps_piece {
 	const void *from;
 	void *to;
 	size_t bytes;
@@ -65,7 +65,7 @@ struct piece {
  * Copies pieces of a guarded stream consistently: no CPU worked on them from before the copy until after it. If the stream's
  * packets never leave such a gap, the last try is used.
  */
-static void copy_guarded(const __u32 *sequence, const struct piece *piece, size_t count)
+static void copy_guarded(const __u32 *sequence, const struct maps_piece *piece, size_t count)
 {
 	__u32 before, tries = 0;
 
@@ -81,14 +81,14 @@ static void copy_guarded(const __u32 *sequence, const struct piece *piece, size_
 
 void maps_copy_stream(const void *from, void *to, size_t bytes)
 {
-	copy_guarded(from, &(struct piece){ from, to, bytes }, 1);
+	copy_guarded(from, &(struct maps_piece){ from, to, bytes }, 1);
 }
 
 /* Copies the stream and its dialogue (NULL: none). */
 static void copy_stream(const struct stream_value *from, struct stream_value *to, const struct roce_dialogue *dialogue,
 			struct roce_dialogue *copy)
 {
-	const struct piece pieces[] = { { from, to, sizeof(*to) }, { dialogue, copy, sizeof(*copy) } };
+	const struct maps_piece pieces[] = { { from, to, sizeof(*to) }, { dialogue, copy, sizeof(*copy) } };
 
 	copy_guarded(&from->sequence, pieces, dialogue ? 2 : 1);
 }

@@ -88,12 +88,12 @@ bool event_parse_reasons(const char *list, __u32 *kinds, const char **bad)
 
 /* ---- the line ---- */
 
-struct line {
+struct text_line {
 	char *text;
 	size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct text_line *l, const char *format, ...)
 {
 	size_t room = EVENT_TEXT - l->length;
 	va_list arguments;
@@ -107,7 +107,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *l, const char
 }
 
 /* Appends the names of a set, separated by commas. */
-static void add_names(struct line *l, const char *key, __u32 set, const char *const *name, int count)
+static void add_names(struct text_line *l, const char *key, __u32 set, const char *const *name, int count)
 {
 	const char *before = key;
 
@@ -125,7 +125,7 @@ static bool has_place(__u32 kinds)
 	return kinds & ROCE_EVENTS_OF_SEQUENCE & ~ROCE_EVENT(psn_stray);
 }
 
-static void add_keys(struct line *l, const struct roce_event *e)
+static void add_keys(struct text_line *l, const struct roce_event *e)
 {
 	add_names(l, "reason=", e->kinds, event_names, ROCE_EVENTS);
 	if (has_place(e->kinds)) {
@@ -147,7 +147,7 @@ static void add_keys(struct line *l, const struct roce_event *e)
 		add_names(l, " lint=", e->lints, lint_names, ROCE_LINTS);
 }
 
-static void add_lint_words(struct line *l, __u32 lints)
+static void add_lint_words(struct text_line *l, __u32 lints)
 {
 	const char *before = "";
 
@@ -160,7 +160,7 @@ static void add_lint_words(struct line *l, __u32 lints)
 }
 
 /* Appends event.def's words, with the number if there is one. */
-static void add_words(struct line *l, int kind, const struct roce_event *e)
+static void add_words(struct text_line *l, int kind, const struct roce_event *e)
 {
 	if (kind == EVENT_psn_gap && e->skipped == 1)
 		add(l, "1 packet is missing before this one");
@@ -182,7 +182,7 @@ static void add_words(struct line *l, int kind, const struct roce_event *e)
 
 size_t event_text(const struct roce_event *e, char text[EVENT_TEXT])
 {
-	struct line l = { .text = text };
+	struct text_line l = { .text = text };
 	const char *before = ": ";
 
 	text[0] = 0;
@@ -200,7 +200,7 @@ size_t event_text(const struct roce_event *e, char text[EVENT_TEXT])
 /* ---- and back ---- */
 
 /* The members of the keys that have a number. */
-static const struct key {
+static const struct text_key {
 	const char *name;
 	size_t at;
 } keys[] = {

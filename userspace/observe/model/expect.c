@@ -15,29 +15,29 @@
 #define UNSET 0xffffffffu
 
 /* One end of a connection. */
-struct end {
+struct expect_end {
 	__u8 address[16];
 	bool ipv6;
 	__u32 qpn, psn; /* UNSET: not given */
 };
 
-struct line {
+struct expect_line {
 	const char *path;
 	unsigned int number;
-	struct end end[2];
+	struct expect_end end[2];
 	__u32 mtu;
 };
 
 /* Reports the mistake in a line. Its value is false. format: a literal. */
 #define wrong(l, format, ...) ({ fprintf(stderr, "%s:%u: " format "\n", (l)->path, (l)->number, ##__VA_ARGS__); false; })
 
-static bool parse_address(const char *text, struct end *end)
+static bool parse_address(const char *text, struct expect_end *end)
 {
 	end->ipv6 = strchr(text, ':');
 	return address_parse(text, end->address);
 }
 
-static bool parse_field(const struct line *l, const char *name, const char *text, __u32 least, __u32 *to)
+static bool parse_field(const struct expect_line *l, const char *name, const char *text, __u32 least, __u32 *to)
 {
 	uint64_t n;
 	char *end;
@@ -58,9 +58,9 @@ static bool is_path_mtu(__u32 bytes)
 }
 
 /* Parses the words of a line that is not empty. */
-static bool parse_words(struct line *l, char *word, char **rest)
+static bool parse_words(struct expect_line *l, char *word, char **rest)
 {
-	struct end *end = l->end;
+	struct expect_end *end = l->end;
 
 	if (!parse_address(word, end))
 		return wrong(l, "%s: no IP address", word);
@@ -100,7 +100,7 @@ static bool parse_words(struct line *l, char *word, char **rest)
 }
 
 /* The pair of the streams from src to dst. */
-static struct expected_pair make_pair(const struct line *l, const struct end *src, const struct end *dst)
+static struct expected_pair make_pair(const struct expect_line *l, const struct expect_end *src, const struct expect_end *dst)
 {
 	struct expected_pair e = {
 		.line = l->number,
@@ -113,7 +113,7 @@ static struct expected_pair make_pair(const struct line *l, const struct end *sr
 	return e;
 }
 
-static bool add(struct expected *e, const struct line *l)
+static bool add(struct expected *e, const struct expect_line *l)
 {
 	/* grow at each power of two */
 	if (!(e->count & (e->count - 1))) {
@@ -143,7 +143,7 @@ static bool check_unique(const char *path, struct expected *e)
 		qsort(e->entries, e->count, sizeof(*e->entries), compare);
 	for (size_t i = 1; i < e->count; i++) {
 		const struct expected_pair *one = &e->entries[i - 1], *two = &e->entries[i];
-		struct line l = { .path = path, .number = two->line };
+		struct expect_line l = { .path = path, .number = two->line };
 
 		if (!memcmp(&one->key, &two->key, sizeof(one->key)))
 			return wrong(&l, "qpn %s of %s has a peer at %s already, in line %u", qpn_text(one->key.number).text,
@@ -154,7 +154,7 @@ static bool check_unique(const char *path, struct expected *e)
 
 static int read_lines(FILE *f, const char *path, struct expected *e)
 {
-	struct line l = { .path = path };
+	struct expect_line l = { .path = path };
 	int status = EXIT_RAN;
 	char *text = NULL;
 	size_t room = 0;
@@ -163,7 +163,7 @@ static int read_lines(FILE *f, const char *path, struct expected *e)
 		char *rest, *word;
 
 		text[strcspn(text, "#")] = 0;
-		l = (struct line){ .path = path, .number = l.number + 1, .mtu = UNSET,
+		l = (struct expect_line){ .path = path, .number = l.number + 1, .mtu = UNSET,
 				   .end = { { .qpn = UNSET, .psn = UNSET }, { .qpn = UNSET, .psn = UNSET } } };
 		word = strtok_r(text, BLANKS, &rest);
 		if (!word)

@@ -13,7 +13,7 @@ static bool is_judged(bool trusted, enum roce_service service)
 /* A packet waits for the next ones to say whether it is a stray. It is an event already; no counter has it yet. */
 static bool has_waiting(const struct roce_stream *s)
 {
-	return is_judged(s->trusted, s->service) && (s->trial == TRIAL_GAP || s->trial == TRIAL_ELSEWHERE);
+	return is_judged(s->trusted, s->service) && (s->probation == PROBATION_GAP || s->probation == PROBATION_ELSEWHERE);
 }
 
 /* ---- events ---- */

@@ -105,7 +105,7 @@ static const struct {
 
 /* ---- parsing ---- */
 
-struct parser {
+struct filter_parser {
 	struct filter *filter;
 	const char *text, *at;
 	char *mistake;
@@ -115,7 +115,7 @@ struct parser {
 };
 
 /* Reports a mistake. Only the first one is kept. */
-__attribute__((format(printf, 3, 4))) static void refuse(struct parser *p, const char *where, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void refuse(struct filter_parser *p, const char *where, const char *format, ...)
 {
 	va_list arguments;
 	int length;
@@ -130,7 +130,7 @@ __attribute__((format(printf, 3, 4))) static void refuse(struct parser *p, const
 }
 
 /* Reports that the current word is no such value, or that one is missing. example: a term, or several, that would do. */
-static void refuse_value(struct parser *p, const char *value, const char *example)
+static void refuse_value(struct filter_parser *p, const char *value, const char *example)
 {
 	if (p->word[0])
 		refuse(p, p->at, "'%s' is no %s; for example %s", p->word, value, example);
@@ -144,7 +144,7 @@ static bool ends_word(char c)
 }
 
 /* Reads the next word. Returns its length. */
-static size_t look(struct parser *p)
+static size_t peek(struct filter_parser *p)
 {
 	size_t length = 0;
 
@@ -161,7 +161,7 @@ static size_t look(struct parser *p)
 	return length;
 }
 
-static void add(struct parser *p, const struct term *term)
+static void add(struct filter_parser *p, const struct term *term)
 {
 	struct filter *f = p->filter;
 	struct term *terms;
@@ -177,13 +177,13 @@ static void add(struct parser *p, const struct term *term)
 	f->terms[f->count++] = *term;
 }
 
-static void add_operator(struct parser *p, enum kind kind)
+static void add_operator(struct filter_parser *p, enum kind kind)
 {
 	add(p, &(struct term){ .kind = kind });
 }
 
 /* Parses an address or prefix. false: the word is neither. */
-static bool parse_address(struct parser *p, int ends)
+static bool parse_address(struct filter_parser *p, int ends)
 {
 	struct term t = { .kind = ADDRESS, .address = { .bits = 128, .ends = ends } };
 	char *slash = strchr(p->word, '/');
@@ -211,7 +211,7 @@ static bool parse_address(struct parser *p, int ends)
 	return true;
 }
 
-static bool parse_qpn(struct parser *p)
+static bool parse_qpn(struct filter_parser *p)
 {
 	uint64_t n;
 	char *end;
@@ -225,9 +225,9 @@ static bool parse_qpn(struct parser *p)
 }
 
 /* Takes a comparison. false: none stands here. */
-static bool take_comparison(struct parser *p, enum comparison *comparison)
+static bool take_comparison(struct filter_parser *p, enum comparison *comparison)
 {
-	look(p);
+	peek(p);
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(comparisons); i++) {
 		if (strncmp(p->at, comparisons[i].text, strlen(comparisons[i].text)))
 			continue;
@@ -239,7 +239,7 @@ static bool take_comparison(struct parser *p, enum comparison *comparison)
 }
 
 /* Parses the comparison behind a counter of this name. The default is > 0. */
-static void parse_comparison(struct parser *p, struct term *t, const char *name)
+static void parse_comparison(struct filter_parser *p, struct term *t, const char *name)
 {
 	uint64_t than = 0;
 	char *end, example[40];
@@ -249,7 +249,7 @@ static void parse_comparison(struct parser *p, struct term *t, const char *name)
 	t->number.than = 0;
 	if (!take_comparison(p, &t->number.comparison))
 		return;
-	length = look(p);
+	length = peek(p);
 	snprintf(example, sizeof(example), "%s>0", name);
 	if (!parse_whole(p->word, &than, &end) || *end)
 		refuse_value(p, "number to compare with", example);
@@ -258,18 +258,18 @@ static void parse_comparison(struct parser *p, struct term *t, const char *name)
 }
 
 /* A service, a side and the like is not compared with anything. */
-static void refuse_comparison(struct parser *p, const char *name, enum kind kind)
+static void refuse_comparison(struct filter_parser *p, const char *name, enum kind kind)
 {
 	const char *of = kind == SERVICE ? "service=" : kind == SIDE ? "side=" : "";
 	enum comparison comparison;
-	size_t length = look(p);
+	size_t length = peek(p);
 	const char *where = p->at;
 
 	if (!length && take_comparison(p, &comparison))
 		refuse(p, where, "'%s' takes no value; for example %s%s", name, of, name);
 }
 
-static bool parse_word(struct parser *p, size_t length)
+static bool parse_word(struct filter_parser *p, size_t length)
 {
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(words); i++) {
 		struct term t = { .kind = words[i].kind };
@@ -291,7 +291,7 @@ static bool parse_word(struct parser *p, size_t length)
 }
 
 /* Parses a service or a side. false: the word is none. */
-static bool parse_word_of(struct parser *p, enum kind kind)
+static bool parse_word_of(struct filter_parser *p, enum kind kind)
 {
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(words); i++) {
 		if (words[i].kind != kind || strcmp(p->word, words[i].text))
@@ -302,7 +302,7 @@ static bool parse_word_of(struct parser *p, enum kind kind)
 	return false;
 }
 
-static bool parse_value(struct parser *p, const struct named *n)
+static bool parse_value(struct filter_parser *p, const struct named *n)
 {
 	switch (n->kind) {
 	case ADDRESS:
@@ -315,17 +315,17 @@ static bool parse_value(struct parser *p, const struct named *n)
 }
 
 /* Parses what is behind a named word: its value, with =, == or != before it. */
-static void parse_named_value(struct parser *p, const struct named *n)
+static void parse_named_value(struct filter_parser *p, const struct named *n)
 {
 	enum comparison comparison = EQUAL;
 	const char *where;
 	size_t length;
 
-	look(p);
+	peek(p);
 	where = p->at;
 	if (take_comparison(p, &comparison) && comparison != EQUAL && comparison != UNEQUAL)
 		refuse(p, where, "behind %s stands = or !=; for example %s", n->text, n->example);
-	length = look(p);
+	length = peek(p);
 	if (!parse_value(p, n))
 		refuse_value(p, n->value, n->example);
 	p->at += length;
@@ -333,7 +333,7 @@ static void parse_named_value(struct parser *p, const struct named *n)
 		add_operator(p, NOT);
 }
 
-static bool parse_named(struct parser *p, size_t length)
+static bool parse_named(struct filter_parser *p, size_t length)
 {
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(named); i++) {
 		if (strcmp(p->word, named[i].text))
@@ -346,7 +346,7 @@ static bool parse_named(struct parser *p, size_t length)
 }
 
 /* Reports an unknown term, and the nearest known word. */
-static void refuse_term(struct parser *p)
+static void refuse_term(struct filter_parser *p)
 {
 	struct nearest n = nearest_to(p->word, strlen(p->word));
 
@@ -360,9 +360,9 @@ static void refuse_term(struct parser *p)
 		refuse_value(p, "term", "10.9.0.1, qpn=258 or lost>0");
 }
 
-static void parse_alternatives(struct parser *p);
+static void parse_alternatives(struct filter_parser *p);
 
-static void parse_brackets(struct parser *p)
+static void parse_brackets(struct filter_parser *p)
 {
 	const char *opened = p->at++;
 
@@ -372,19 +372,19 @@ static void parse_brackets(struct parser *p)
 	}
 	parse_alternatives(p);
 	p->depth--;
-	look(p);
+	peek(p);
 	if (*p->at == ')')
 		p->at++;
 	else
 		refuse(p, opened, "this parenthesis is not closed");
 }
 
-static void parse_term(struct parser *p)
+static void parse_term(struct filter_parser *p)
 {
 	bool not = false;
 	size_t length;
 
-	while (length = look(p), !strcmp(p->word, "not") || *p->at == '!') {
+	while (length = peek(p), !strcmp(p->word, "not") || *p->at == '!') {
 		not = !not;
 		p->at += length ?: 1;
 	}
@@ -402,12 +402,12 @@ static void parse_term(struct parser *p)
 }
 
 /* Parses up to `or`, a closing bracket or the end. */
-static void parse_terms(struct parser *p)
+static void parse_terms(struct filter_parser *p)
 {
 	bool first = true;
 
 	for (;; first = false) {
-		size_t length = look(p);
+		size_t length = peek(p);
 
 		if (!first && !strcmp(p->word, "and"))
 			p->at += length;
@@ -421,11 +421,11 @@ static void parse_terms(struct parser *p)
 	}
 }
 
-static void parse_alternatives(struct parser *p)
+static void parse_alternatives(struct filter_parser *p)
 {
 	parse_terms(p);
 	while (!p->failed) {
-		size_t length = look(p);
+		size_t length = peek(p);
 
 		if (strcmp(p->word, "or"))
 			return;
@@ -437,13 +437,13 @@ static void parse_alternatives(struct parser *p)
 
 struct filter *filter_parse(const char *text, char mistake[FILTER_MISTAKE])
 {
-	struct parser p = { .filter = calloc(1, sizeof(*p.filter)), .text = text, .at = text, .mistake = mistake };
+	struct filter_parser p = { .filter = calloc(1, sizeof(*p.filter)), .text = text, .at = text, .mistake = mistake };
 
 	snprintf(mistake, FILTER_MISTAKE, "not enough memory");
 	if (!p.filter)
 		return NULL;
 	p.filter->text = strdup(text);
-	look(&p);
+	peek(&p);
 	if (!*p.at)
 		add_operator(&p, ALWAYS);
 	else

@@ -17,7 +17,7 @@
 #define NOBODY UINT32_MAX
 
 /* A stream, linked into its bucket's chain and into a list ordered by the last fault. */
-struct entry {
+struct history_entry {
 	struct history_stream stream;
 	__u32 chain;
 	__u32 older, newer;
@@ -37,7 +37,7 @@ struct port {
 };
 
 struct history {
-	struct entry *entries;
+	struct history_entry *entries;
 	__u32 count, room;
 	__u32 oldest, newest;
 	__u32 bucket[BUCKETS];
@@ -83,7 +83,7 @@ static __u32 find(const struct history *h, const struct roce_key *key)
 
 static void unlist(struct history *h, __u32 place)
 {
-	const struct entry *e = &h->entries[place];
+	const struct history_entry *e = &h->entries[place];
 
 	*(e->older == NOBODY ? &h->oldest : &h->entries[e->older].newer) = e->newer;
 	*(e->newer == NOBODY ? &h->newest : &h->entries[e->newer].older) = e->older;
@@ -91,7 +91,7 @@ static void unlist(struct history *h, __u32 place)
 
 static void list_newest(struct history *h, __u32 place)
 {
-	struct entry *e = &h->entries[place];
+	struct history_entry *e = &h->entries[place];
 
 	e->older = h->newest;
 	e->newer = NOBODY;
@@ -134,7 +134,7 @@ static __u32 find_or_make(struct history *h, const struct roce_key *key)
 	if (place == NOBODY)
 		return NOBODY;
 	bucket = bucket_of(h, key);
-	h->entries[place] = (struct entry){ .stream.key = *key, .chain = *bucket };
+	h->entries[place] = (struct history_entry){ .stream.key = *key, .chain = *bucket };
 	*bucket = place;
 	list_newest(h, place);
 	return place;

@@ -18,17 +18,18 @@ void changed_frame_make(struct changed_frame *c, const struct observer_frame *f,
 }
 
 /* Whether it is RoCE with another value of two bytes. */
-static bool would_be(const struct observer_frame *f, __u32 at, __u16 value, struct observer_look *would, bool *right)
+static bool would_be(const struct observer_frame *f, __u32 at, __u16 value, struct observer_parsed *would, bool *right)
 {
 	struct changed_frame c;
 
 	changed_frame_make(&c, f, at, value);
-	observer_look(&c.frame, NULL, would);
+	observer_parse(&c.frame, NULL, would);
 	*right = would->icrc == ICRC_GOOD;
 	return would->packet.kind == ROCE_PACKET;
 }
 
-static bool is_swapped_ethertype(const struct observer_frame *f, const struct roce_packet *is, struct observer_look *would, bool *right)
+static bool is_swapped_ethertype(const struct observer_frame *f, const struct roce_packet *is, struct observer_parsed *would,
+				 bool *right)
 {
 	__u16 swapped = SWAPPED(other_frame_ethertype(f, is));
 
@@ -48,7 +49,8 @@ bool near_roce_port(const struct roce_packet *is)
 				is_near(is->udp_port));
 }
 
-static enum near_roce try_port(const struct observer_frame *f, const struct roce_packet *is, struct observer_look *would, bool *right)
+static enum near_roce try_port(const struct observer_frame *f, const struct roce_packet *is, struct observer_parsed *would,
+			       bool *right)
 {
 	if (!would_be(f, is->l4_offset + 2, WIRE_ROCEV2_PORT, would, right))
 		return NOT_ROCE;
@@ -63,9 +65,10 @@ static enum near_roce try_port(const struct observer_frame *f, const struct roce
 	return *right || is_near(is->udp_port) ? NEAR_udp_port : NOT_ROCE;
 }
 
-static enum near_roce try_fields(const struct observer_frame *f, const struct roce_packet *is, struct observer_look *would, bool *right)
+static enum near_roce try_fields(const struct observer_frame *f, const struct roce_packet *is, struct observer_parsed *would,
+				 bool *right)
 {
-	if (is->other == OTHER_INSIDE)
+	if (is->frame_class == FRAME_INSIDE)
 		return NOT_ROCE;
 	if (!is->ip_version)
 		return is_swapped_ethertype(f, is, would, right) ? NEAR_ethertype_swapped : NOT_ROCE;
@@ -90,7 +93,8 @@ bool near_roce_ends_early(const struct observer_frame *f, const struct roce_pack
 	return p->truncated && p->ends_at;
 }
 
-enum near_roce near_roce_find(const struct observer_frame *f, const struct observer_look *is, struct observer_look *would, bool *right)
+enum near_roce near_roce_find(const struct observer_frame *f, const struct observer_parsed *is, struct observer_parsed *would,
+			      bool *right)
 {
 	const struct roce_packet *p = &is->packet;
 	enum near_roce near;

@@ -20,7 +20,8 @@ enum near_roce {
  * is: what was parsed of the frame, without ports of --udp. *would: what it would be with the right field; else *is. *right: the ICRC
  * of *would is right, over RoCEv2's port or over the port that was sent. A packet in a tunnel is NOT_ROCE: nothing is wrong with it.
  */
-enum near_roce near_roce_find(const struct observer_frame *f, const struct observer_look *is, struct observer_look *would, bool *right);
+enum near_roce near_roce_find(const struct observer_frame *f, const struct observer_parsed *is, struct observer_parsed *would,
+			      bool *right);
 
 /* Whether one of the frame's UDP ports is like RoCEv2's: the source port, a port near it, or one with its bytes swapped. */
 bool near_roce_port(const struct roce_packet *is);

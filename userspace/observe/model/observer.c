@@ -7,7 +7,7 @@
 #include "roce/icrc/checksum.h"
 #include "roce/observe.h"
 #include "roce/packet/cm.h"
-#include "roce/stream/other.h"
+#include "roce/stream/frame_class.h"
 #include "roce/stream/take_untracked.h"
 #include "userspace/observe/model/observer.h"
 #include "userspace/observe/model/selection.h"
@@ -39,21 +39,21 @@ __u32 observer_icrc(const struct roce_packet *p, const __u8 *frame)
 }
 
 /* Parses the headers. Returns whether there is an ICRC to verify. */
-static bool look_at_headers(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look)
+static bool parse_headers(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_parsed *parsed)
 {
-	struct roce_packet *p = &look->packet;
+	struct roce_packet *p = &parsed->packet;
 
 	roce_parse_frame(frame->bytes, frame->captured, frame->wire, frame->cut, ports, p);
-	if (p->other)
-		roce_look_other(frame->bytes, frame->captured, p);
+	if (p->frame_class)
+		roce_classify_frame(frame->bytes, frame->captured, p);
 	p->arrival = roce_arrival(frame->interface, 0);
 	if (frame->blocks)
 		roce_tell_blocks(p, frame->blocks);
-	look->icrc = ICRC_UNCHECKED;
-	look->has_stream = p->kind == ROCE_PACKET || p->kind == ROCE_UDP;
-	if (look->has_stream) {
-		roce_stream_key(p, &look->key);
-		look->hash = table_hash(&look->key);
+	parsed->icrc = ICRC_UNCHECKED;
+	parsed->has_stream = p->kind == ROCE_PACKET || p->kind == ROCE_UDP;
+	if (parsed->has_stream) {
+		roce_stream_key(p, &parsed->key);
+		parsed->hash = table_hash(&parsed->key);
 	}
 	if (p->kind != ROCE_PACKET || p->truncated)
 		return false;
@@ -61,10 +61,10 @@ static bool look_at_headers(const struct observer_frame *frame, const struct roc
 	return !frame->no_icrc;
 }
 
-void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look)
+void observer_parse(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_parsed *parsed)
 {
-	if (look_at_headers(frame, ports, look))
-		look->icrc = verdict(covered(&look->packet, frame->bytes, icrc_end(&look->packet)));
+	if (parse_headers(frame, ports, parsed))
+		parsed->icrc = verdict(covered(&parsed->packet, frame->bytes, icrc_end(&parsed->packet)));
 }
 
 /* The bytes of a frame that icrc_mask() may change. */
@@ -101,24 +101,24 @@ static void unmask(const struct masked *m, __u8 *frame, const struct roce_packet
  * Separate CRC calls for the headers would take as long as the CRC itself. Loading a word right after its bytes were stored
  * stalls the CPU, so several frames are masked before the first CRC.
  */
-void observer_look_at(const struct observer_frame frames[], size_t count, const struct roce_ports *ports,
-		      struct observer_look looks[])
+void observer_parse_batch(const struct observer_frame frames[], size_t count, const struct roce_ports *ports,
+			  struct observer_parsed parsed[])
 {
 	struct masked masked[OBSERVER_BATCH];
 	bool wanted[OBSERVER_BATCH];
 
 	for (size_t i = 0; i < count; i++) {
-		wanted[i] = look_at_headers(&frames[i], ports, &looks[i]);
+		wanted[i] = parse_headers(&frames[i], ports, &parsed[i]);
 		if (wanted[i])
-			mask(&masked[i], (__u8 *)frames[i].bytes, &looks[i].packet);
+			mask(&masked[i], (__u8 *)frames[i].bytes, &parsed[i].packet);
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct roce_packet *p = &looks[i].packet;
+		const struct roce_packet *p = &parsed[i].packet;
 
 		if (!wanted[i])
 			continue;
-		looks[i].icrc = verdict(~crc32_gzip_refl(~ICRC_REGISTER, frames[i].bytes + p->l3_offset,
-							 icrc_end(p) - p->l3_offset));
+		parsed[i].icrc = verdict(~crc32_gzip_refl(~ICRC_REGISTER, frames[i].bytes + p->l3_offset,
+							  icrc_end(p) - p->l3_offset));
 		unmask(&masked[i], (__u8 *)frames[i].bytes, p);
 	}
 }
@@ -154,11 +154,11 @@ static void find_events(struct observer *o, struct roce_stream *s, const struct 
 	before->expected = event->expected;
 	before->trusted = trusted;
 	roce_find_events(s, before, p, event->kinds, event);
-	roce_look(s, before);
+	roce_save(s, before);
 }
 
 /* Compares a packet that is sent again with what it was before. Another packet may be that of a QP that is used again. */
-static void compare(struct observer *o, struct roce_stream *s, const __u8 *frame, const struct observer_look *look,
+static void compare(struct observer *o, struct roce_stream *s, const __u8 *frame, const struct observer_parsed *parsed,
 		    const struct roce_event *event)
 {
 	bool again = event->kinds & ROCE_EVENT(psn_duplicate);
@@ -170,12 +170,13 @@ static void compare(struct observer *o, struct roce_stream *s, const __u8 *frame
 		o->totals.value[COUNTER_retransmission_differs] += entry->differing;
 		entry->differing = 0;
 	}
-	entry->differing += resent_take(&o->resent, look->hash, frame, &look->packet, again);
+	entry->differing += resent_take(&o->resent, parsed->hash, frame, &parsed->packet, again);
 }
 
-static void observe(struct observer *o, struct roce_stream *s, const __u8 *frame, struct observer_look *look, struct roce_event *event)
+static void observe(struct observer *o, struct roce_stream *s, const __u8 *frame, struct observer_parsed *parsed,
+		    struct roce_event *event)
 {
-	struct roce_packet *p = &look->packet;
+	struct roce_packet *p = &parsed->packet;
 	struct roce_peer_info info;
 	__u32 trusted;
 
@@ -187,29 +188,30 @@ static void observe(struct observer *o, struct roce_stream *s, const __u8 *frame
 	info = table_ask(table_of_peer(o, s, p), s, p);
 	event->expected = event_expected(s);
 	trusted = event_trusted(s);
-	look->copy = roce_observe(s, p, look->icrc, o->now, &info);
-	if (look->copy && o->once) {
-		roce_leave_out(&o->totals, &s->counters, p, look->icrc, &(struct roce_counters){ 0 });
+	parsed->copy = roce_observe(s, p, parsed->icrc, o->now, &info);
+	if (parsed->copy && o->once) {
+		roce_leave_out(&o->totals, &s->counters, p, parsed->icrc, &(struct roce_counters){ 0 });
 		event->kinds = 0;
 	}
 	find_events(o, s, p, trusted, event);
-	if (o->compares && look->icrc == ICRC_GOOD && !look->copy && resent_is_fixed(p))
-		compare(o, s, frame, look, event);
+	if (o->compares && parsed->icrc == ICRC_GOOD && !parsed->copy && resent_is_fixed(p))
+		compare(o, s, frame, parsed, event);
 }
 
-static void observe_selected(struct observer *o, struct roce_stream *s, struct observer_look *look, enum icrc_verdict icrc,
+static void observe_selected(struct observer *o, struct roce_stream *s, struct observer_parsed *parsed, enum icrc_verdict icrc,
 			     struct selection *chosen, struct roce_event *event)
 {
-	struct roce_packet *p = &look->packet;
+	struct roce_packet *p = &parsed->packet;
 	__u32 trusted;
 
 	o->selections = table_entry(s)->selected = true;
 	pairs_find(pairs_of(o), s, p);
 	selection_begin(chosen, s, p, icrc);
-	look->apart = chosen->apart;
+	parsed->apart = chosen->apart;
 	event->expected = event_expected(s);
 	trusted = event_trusted(s);
-	if (s->trusted && icrc != look->icrc) /* with the bytes that the file lacks it was compared with others, which were right */
+	/* with the bytes that the file lacks it was compared with others, which were right */
+	if (s->trusted && icrc != parsed->icrc)
 		roce_count_packet(&s->counters, p, icrc);
 	else
 		roce_observe(s, p, icrc, o->now, &(struct roce_peer_info){ 0 });
@@ -219,45 +221,45 @@ static void observe_selected(struct observer *o, struct roce_stream *s, struct o
 }
 
 const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
-					  struct observer_look *look, __u64 time, struct roce_event *event)
+					  struct observer_parsed *parsed, __u64 time, struct roce_event *event)
 {
-	const struct roce_packet *p = &look->packet;
-	enum icrc_verdict icrc = look->icrc;
+	const struct roce_packet *p = &parsed->packet;
+	enum icrc_verdict icrc = parsed->icrc;
 	struct selection chosen;
 	struct roce_stream *s;
 
 	if (time > o->now)
 		o->now = time;
-	look->apart = look->copy = false;
+	parsed->apart = parsed->copy = false;
 	if (frame->selected) {
 		selection_read(&chosen, frame->comment, frame->comment_length);
 		icrc = selection_icrc(&chosen, icrc);
 	}
-	roce_count_frame(&o->totals, &look->packet, &o->longest);
+	roce_count_frame(&o->totals, &parsed->packet, &o->longest);
 	*event = (struct roce_event){ .kinds = roce_packet_events(p, icrc), .expected = EVENT_NO_PSN,
 				      .seen = p->number };
-	if (p->other)
-		roce_count_other(&o->totals, p);
-	if (!look->has_stream)
+	if (p->frame_class)
+		roce_count_class(&o->totals, p);
+	if (!parsed->has_stream)
 		return NULL;
 	roce_count_packet(&o->totals.counters, p, icrc);
-	if (roce_is_management(p) && look->icrc != ICRC_BAD)
+	if (roce_is_management(p) && parsed->icrc != ICRC_BAD)
 		pairs_learn(pairs_of(o), p, frame->bytes,
 			    frame->captured < ROCE_WINDOW_BYTES ? frame->captured : ROCE_WINDOW_BYTES);
-	s = table_find_hashed(&o->table, &look->key, look->hash);
+	s = table_find_hashed(&o->table, &parsed->key, parsed->hash);
 	if (!s) {
 		o->totals.value[COUNTER_untracked_packets]++;
-		untracked_take(&o->untracked, &look->key, p, 0);
+		untracked_take(&o->untracked, &parsed->key, p, 0);
 		return NULL;
 	}
 	if (frame->selected)
-		observe_selected(o, s, look, icrc, &chosen, event);
+		observe_selected(o, s, parsed, icrc, &chosen, event);
 	else
-		observe(o, s, frame->bytes, look, event);
+		observe(o, s, frame->bytes, parsed, event);
 	return s;
 }
 
-void observer_settle(struct observer *o)
+void observer_count_unseen(struct observer *o)
 {
 	for (size_t i = 0; i < o->table.count; i++) {
 		struct snapshot_stream *one = &o->table.streams[i];
@@ -269,13 +271,13 @@ void observer_settle(struct observer *o)
 		one->differing = 0;
 		if (!snapshot_responder(one, &key))
 			continue;
-		responder = table_look(table_of(o, &key), &key);
+		responder = table_lookup(table_of(o, &key), &key);
 		if (!responder)
 			continue;
 		info.acknowledged = stream_acknowledged_by(&one->stream, responder);
 		/* the first time it counts what was acknowledged at the last look */
-		stream_settle(&one->stream, &info);
-		stream_settle(&one->stream, &info);
+		stream_count_unseen(&one->stream, &info);
+		stream_count_unseen(&one->stream, &info);
 	}
 }
 

@@ -30,7 +30,7 @@ struct observer_frame {
 };
 
 /* The result of the first step. */
-struct observer_look {
+struct observer_parsed {
 	struct roce_packet packet;
 	enum icrc_verdict icrc;
 	bool has_stream;     /* the packet belongs to a stream, with this key: */
@@ -70,21 +70,21 @@ static inline unsigned int observer_shard_of(__u64 hash)
 }
 
 /* Frames without a stream may go to any shard. */
-static inline unsigned int observer_shard(const struct observer_look *look)
+static inline unsigned int observer_shard(const struct observer_parsed *parsed)
 {
-	return look->has_stream ? observer_shard_of(look->hash) : 0;
+	return parsed->has_stream ? observer_shard_of(parsed->hash) : 0;
 }
 
 /* Parses the frame and verifies its ICRC. ports: further ports to watch, may be NULL. */
-void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look);
+void observer_parse(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_parsed *parsed);
 
 /*
- * Like observer_look(), for up to OBSERVER_BATCH frames, faster. Their memory must be writable: it is masked for the ICRC
+ * Like observer_parse(), for up to OBSERVER_BATCH frames, faster. Their memory must be writable: it is masked for the ICRC
  * meanwhile. A frame may lie in the bytes behind another one's end.
  */
 #define OBSERVER_BATCH 16
-void observer_look_at(const struct observer_frame frames[], size_t count, const struct roce_ports *ports,
-		      struct observer_look looks[]);
+void observer_parse_batch(const struct observer_frame frames[], size_t count, const struct roce_ports *ports,
+			  struct observer_parsed parsed[]);
 
 /*
  * The correct ICRC of a packet, first byte lowest. p: the result of roce_parse() for that frame, of kind ROCE_PACKET, not
@@ -109,15 +109,15 @@ static inline struct icrc_text icrc_text(__u32 icrc)
  * Prefetches memory that observer_follow() needs for this frame, because with thousands of streams it is not in the fastest
  * caches. Call first for the table's slot, then, some frames later, for the stream.
  */
-static inline void observer_want_slot(const struct observer *o, const struct observer_look *look)
+static inline void observer_want_slot(const struct observer *o, const struct observer_parsed *parsed)
 {
-	if (look->has_stream)
-		table_want_slot(&o->table, look->hash);
+	if (parsed->has_stream)
+		table_want_slot(&o->table, parsed->hash);
 }
 
-static inline void observer_want_stream(const struct observer *o, const struct observer_look *look)
+static inline void observer_want_stream(const struct observer *o, const struct observer_parsed *parsed)
 {
-	const struct snapshot_stream *s = look->has_stream ? table_guess(&o->table, look->hash) : NULL;
+	const struct snapshot_stream *s = parsed->has_stream ? table_guess(&o->table, parsed->hash) : NULL;
 
 	if (!s)
 		return;
@@ -136,13 +136,13 @@ static inline void observer_want_stream(const struct observer *o, const struct o
  * has none, or there was no room.
  */
 const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
-					  struct observer_look *look, __u64 time, struct roce_event *event);
+					  struct observer_parsed *parsed, __u64 time, struct roce_event *event);
 
 /*
  * Call after the last packet: what the responders have acknowledged, but was not seen, counts in psn_unseen. With shards, once for
  * each.
  */
-void observer_settle(struct observer *o);
+void observer_count_unseen(struct observer *o);
 
 void observer_free(struct observer *o);
 

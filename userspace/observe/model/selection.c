@@ -26,7 +26,7 @@ enum icrc_verdict selection_icrc(const struct selection *c, enum icrc_verdict ic
 
 void selection_leave(struct roce_stream *s)
 {
-	far_give(&s->psn);
+	late_give(&s->psn);
 	roce_begin_anew(s);
 }
 

@@ -184,7 +184,7 @@ bool snapshot_icrcs_are_wrong(const struct roce_stream *s)
 
 static bool may_settle(const struct snapshot_stream *one)
 {
-	return one->key.kind == KEY_CONNECTED && one->key.side == SIDE_REQUEST && stream_may_settle(&one->stream);
+	return one->key.kind == KEY_CONNECTED && one->key.side == SIDE_REQUEST && stream_may_have_unseen(&one->stream);
 }
 
 bool snapshot_responder(const struct snapshot_stream *one, struct roce_key *responder)

@@ -85,7 +85,7 @@ struct roce_stream *table_find(struct table *t, const struct roce_key *key)
 	return table_find_hashed(t, key, table_hash(key));
 }
 
-const struct roce_stream *table_look(const struct table *t, const struct roce_key *key)
+const struct roce_stream *table_lookup(const struct table *t, const struct roce_key *key)
 {
 	const __u32 *slot = t->slot_count ? find_slot(t, key, table_hash(key)) : NULL;
 
@@ -101,7 +101,7 @@ struct roce_peer_info table_ask(const struct table *t, const struct roce_stream 
 	if (!roce_wants_peer(s, p))
 		return info;
 	roce_peer_key(s, p, &key);
-	peer = table_look(t, &key);
+	peer = table_lookup(t, &key);
 	if (peer)
 		roce_ask(s, peer, p, &info);
 	return info;
@@ -111,7 +111,7 @@ struct roce_peer_info table_ask(const struct table *t, const struct roce_stream 
 static void give_extras(struct table *t)
 {
 	for (size_t i = 0; i < t->count; i++)
-		far_give(&t->streams[i].stream.psn);
+		late_give(&t->streams[i].stream.psn);
 }
 
 struct snapshot_stream *table_take(struct table *t, size_t *count)

@@ -51,7 +51,7 @@ struct roce_stream *table_find(struct table *t, const struct roce_key *key);
 struct roce_stream *table_find_hashed(struct table *t, const struct roce_key *key, __u64 hash); /* hash: from table_hash() */
 
 /* The stream of this key. NULL: there is none. */
-const struct roce_stream *table_look(const struct table *t, const struct roce_key *key);
+const struct roce_stream *table_lookup(const struct table *t, const struct roce_key *key);
 
 /*
  * Asks the peer stream about this packet, which s is about to observe. `valid` is false if there is nothing to ask, or no peer.

@@ -25,7 +25,7 @@ const size_t udp_named_count = ROCE_ARRAY_SIZE(udp_named);
 #undef LE
 #undef NONE
 
-struct parser {
+struct ports_parser {
 	struct roce_ports ports;
 	struct roce_udp_format *format; /* of the last port; NULL: none was named yet */
 	size_t count;
@@ -37,7 +37,7 @@ struct parser {
 #define refuse(p, ...) ({ snprintf((p)->mistake, UDP_MISTAKE, __VA_ARGS__); false; })
 
 /* OFFSET:BITS[:le] */
-static bool parse_field(struct parser *p, const char *text, __u32 most, struct udp_field *field)
+static bool parse_field(struct ports_parser *p, const char *text, __u32 most, struct udp_field *field)
 {
 	uint64_t at, bits;
 	char *end;
@@ -54,7 +54,7 @@ static bool parse_field(struct parser *p, const char *text, __u32 most, struct u
 	return true;
 }
 
-static bool parse_seq(struct parser *p, const char *text)
+static bool parse_seq(struct ports_parser *p, const char *text)
 {
 	if (p->format->kind != UDP_PROGRAMS)
 		return refuse(p, "'%s': the port's number is named already", p->word);
@@ -62,7 +62,7 @@ static bool parse_seq(struct parser *p, const char *text)
 	return parse_field(p, text, 64, &p->format->number);
 }
 
-static bool parse_step(struct parser *p, const char *text)
+static bool parse_step(struct ports_parser *p, const char *text)
 {
 	uint64_t step;
 	char *end;
@@ -73,7 +73,7 @@ static bool parse_step(struct parser *p, const char *text)
 	return true;
 }
 
-static bool parse_stream(struct parser *p, const char *text)
+static bool parse_stream(struct ports_parser *p, const char *text)
 {
 	struct udp_field *stream = p->format->stream;
 
@@ -82,7 +82,7 @@ static bool parse_stream(struct parser *p, const char *text)
 	return parse_field(p, text, 32 - stream[0].bits, &stream[stream[0].bits ? 1 : 0]);
 }
 
-static bool parse_frames(struct parser *p, const char *text)
+static bool parse_frames(struct ports_parser *p, const char *text)
 {
 	uint64_t frames;
 
@@ -94,11 +94,11 @@ static bool parse_frames(struct parser *p, const char *text)
 	return true;
 }
 
-static bool parse_key(struct parser *p, const char *equals)
+static bool parse_key(struct ports_parser *p, const char *equals)
 {
 	static const struct {
 		const char *name;
-		bool (*parse)(struct parser *p, const char *text);
+		bool (*parse)(struct ports_parser *p, const char *text);
 	} keys[] = { { "seq", parse_seq }, { "step", parse_step }, { "stream", parse_stream }, { "frames", parse_frames } };
 	size_t length = equals - p->word;
 
@@ -108,7 +108,7 @@ static bool parse_key(struct parser *p, const char *equals)
 	return refuse(p, "'%s': the keys are seq, step, stream and frames", p->word);
 }
 
-static bool parse_name(struct parser *p)
+static bool parse_name(struct ports_parser *p)
 {
 	if (p->format->kind != UDP_PROGRAMS || p->format->step || p->format->stream[0].bits)
 		return refuse(p, "'%s': a port has one format, directly behind it", p->word);
@@ -121,7 +121,7 @@ static bool parse_name(struct parser *p)
 }
 
 /* What follows from the values, once all of a port's words are read. */
-static bool complete(struct parser *p)
+static bool complete(struct ports_parser *p)
 {
 	struct roce_udp_format *f = p->format;
 	int bits;
@@ -151,7 +151,7 @@ static bool complete(struct parser *p)
 	return true;
 }
 
-static bool parse_port(struct parser *p)
+static bool parse_port(struct ports_parser *p)
 {
 	uint64_t port;
 
@@ -169,7 +169,7 @@ static bool parse_port(struct parser *p)
 	return true;
 }
 
-static bool parse_word(struct parser *p)
+static bool parse_word(struct ports_parser *p)
 {
 	const char *equals = strchr(p->word, '=');
 	bool port = p->word[0] >= '0' && p->word[0] <= '9';
@@ -235,7 +235,7 @@ struct udp_format_text udp_format_text(const struct roce_udp_format *f)
 
 bool udp_ports_add(struct roce_ports *ports, const char *text, char mistake[UDP_MISTAKE])
 {
-	struct parser p = { .ports = *ports, .mistake = mistake };
+	struct ports_parser p = { .ports = *ports, .mistake = mistake };
 
 	while (p.count < ROCE_UDP_PORTS && p.ports.port[p.count])
 		p.count++;

@@ -33,12 +33,12 @@ struct worker {
 };
 
 /* An entry of the ring of pieces to be followed, by number. */
-struct place {
+struct analysis_place {
 	_Atomic __u64 number; /* number + 1 of the piece in it; 0: none yet */
 	struct analysis_part *part;
 };
 
-struct group {
+struct analysis_group {
 	pthread_mutex_t lock;
 	_Atomic __u64 next; /* number of the next piece to follow */
 } __attribute__((aligned(64)));
@@ -58,8 +58,8 @@ struct analysis {
 	__u64 first, latest;  /* times, ns */
 
 	/* following */
-	struct place ring[RING];
-	struct group groups[ANALYSIS_GROUPS];
+	struct analysis_place ring[RING];
+	struct analysis_group groups[ANALYSIS_GROUPS];
 	_Atomic __u64 news; /* counts events that may make a piece ready */
 	bool paired;	    /* pairs are known; changed under the locks of all groups */
 	_Atomic unsigned int asleep; /* threads that wait for a free part */
@@ -114,7 +114,7 @@ static void lock_soon(pthread_mutex_t *lock)
 
 static struct observer *shard_of(const struct analysis *a, const struct analysis_part *p, size_t i)
 {
-	return &a->shards[observer_shard(&p->looks[i])];
+	return &a->shards[observer_shard(&p->parsed[i])];
 }
 
 static void follow_frame(const struct analysis *a, const struct analysis_part *p, size_t i)
@@ -122,12 +122,12 @@ static void follow_frame(const struct analysis *a, const struct analysis_part *p
 	const struct analysis_settings *settings = a->settings;
 	const struct capture_frame *f = &p->piece.frames[i];
 	struct observer_frame frame = analysis_frame(f);
-	struct observer_look *look = &p->looks[i];
+	struct observer_parsed *parsed = &p->parsed[i];
 	struct roce_event event;
-	struct analysis_seen seen = { .number = p->first_frame + i, .time = f->time, .frame = &frame, .look = look,
-				      .event = &event, .shard = observer_shard(look) };
+	struct analysis_seen seen = { .number = p->first_frame + i, .time = f->time, .frame = &frame, .parsed = parsed,
+				      .event = &event, .shard = observer_shard(parsed) };
 
-	seen.stream = observer_follow(shard_of(a, p, i), &frame, look, p->now[i], &event);
+	seen.stream = observer_follow(shard_of(a, p, i), &frame, parsed, p->now[i], &event);
 	if (settings->see)
 		settings->see(settings->context, &seen);
 }
@@ -144,12 +144,12 @@ static void follow(const struct analysis *a, const struct analysis_part *p, cons
 		if (i + SLOT_AHEAD < count) {
 			size_t ahead = nth(order, i + SLOT_AHEAD);
 
-			observer_want_slot(shard_of(a, p, ahead), &p->looks[ahead]);
+			observer_want_slot(shard_of(a, p, ahead), &p->parsed[ahead]);
 		}
 		if (i + STREAM_AHEAD < count) {
 			size_t ahead = nth(order, i + STREAM_AHEAD);
 
-			observer_want_stream(shard_of(a, p, ahead), &p->looks[ahead]);
+			observer_want_stream(shard_of(a, p, ahead), &p->parsed[ahead]);
 		}
 		follow_frame(a, p, nth(order, i));
 	}
@@ -180,7 +180,7 @@ static void passed(struct analysis *a, struct analysis_part *p, unsigned int gro
 static struct analysis_part *ready(const struct analysis *a, unsigned int g)
 {
 	__u64 number = a->groups[g].next;
-	const struct place *place = &a->ring[number % RING];
+	const struct analysis_place *place = &a->ring[number % RING];
 
 	if (place->number != number + 1)
 		return NULL;
@@ -274,7 +274,7 @@ static struct analysis_part *await_part(struct worker *w)
 
 static void publish(struct analysis *a, struct analysis_part *p)
 {
-	struct place *place = &a->ring[p->number % RING];
+	struct analysis_place *place = &a->ring[p->number % RING];
 
 	p->left = ANALYSIS_GROUPS;
 	place->part = p;
@@ -345,7 +345,7 @@ static void *run_thread(void *worker)
 	while (take(w->analysis, p = await_part(w))) {
 		if (!p->piece.count)
 			continue;
-		analysis_part_look(p, w->analysis->settings);
+		analysis_part_parse(p, w->analysis->settings);
 		analysis_part_sort(p);
 		publish(w->analysis, p);
 		follow_ready(w);
@@ -379,7 +379,7 @@ static void run(struct analysis *a, struct worker *workers, unsigned int threads
 		more = read_part(a, p);
 		if (!more)
 			break;
-		analysis_part_look(p, a->settings);
+		analysis_part_parse(p, a->settings);
 		follow_all(a, p);
 	}
 	if (more)
@@ -439,7 +439,7 @@ static bool collect(struct analysis *a, struct snapshot *s)
 	size_t count = 0;
 
 	for (unsigned int i = 0; i < ANALYSIS_SHARDS; i++) {
-		observer_settle(&a->shards[i]);
+		observer_count_unseen(&a->shards[i]);
 		count += a->shards[i].table.count;
 	}
 	s->streams = count ? malloc(count * sizeof(*s->streams)) : NULL;

@@ -20,7 +20,7 @@ struct analysis_seen {
 	__u64 number; /* frame number over all files, from 1 */
 	__u64 time;   /* ns since 1970 */
 	const struct observer_frame *frame;
-	const struct observer_look *look;
+	const struct observer_parsed *parsed;
 	const struct roce_event *event;
 	const struct roce_stream *stream; /* its state after this frame; NULL: no stream */
 	unsigned int shard; /* less than ANALYSIS_SHARDS; frames of one shard come in order, one at a time */

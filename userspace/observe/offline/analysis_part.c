@@ -7,7 +7,7 @@
 
 static void free_room(struct analysis_part *p)
 {
-	free(p->looks);
+	free(p->parsed);
 	free(p->now);
 	free(p->order);
 }
@@ -19,17 +19,17 @@ bool analysis_part_reserve(struct analysis_part *p)
 	if (room <= p->room)
 		return true;
 	free_room(p);
-	p->looks = calloc(room, sizeof(*p->looks));
+	p->parsed = calloc(room, sizeof(*p->parsed));
 	p->now = calloc(room, sizeof(*p->now));
 	p->order = calloc(room, sizeof(*p->order));
-	p->room = p->looks && p->now && p->order ? room : 0;
+	p->room = p->parsed && p->now && p->order ? room : 0;
 	return p->room;
 }
 
 _Static_assert(CAPTURE_SLACK >= OBSERVER_READABLE, "frames are looked at where they are");
 
 /* If the frame is in a tunnel, replaces it by the frame inside. */
-static void look_through(struct capture_frame *f)
+static void unwrap(struct capture_frame *f)
 {
 	struct roce_inner inner;
 
@@ -43,7 +43,7 @@ static void look_through(struct capture_frame *f)
 }
 
 /* Looks at a batch of frames from index `from`. Returns the index after the batch. */
-static size_t look_at_some(const struct analysis_settings *settings, struct analysis_part *p, size_t from)
+static size_t parse_batch(const struct analysis_settings *settings, struct analysis_part *p, size_t from)
 {
 	struct observer_frame frames[OBSERVER_BATCH];
 	size_t count = 0;
@@ -52,24 +52,24 @@ static size_t look_at_some(const struct analysis_settings *settings, struct anal
 		struct capture_frame *f = &p->piece.frames[from + count];
 
 		if (settings->decap)
-			look_through(f);
+			unwrap(f);
 		f->selected |= settings->selection;
 		frames[count] = analysis_frame(f);
 		frames[count].blocks = &settings->blocks;
 	}
-	observer_look_at(frames, count, &settings->ports, &p->looks[from]);
+	observer_parse_batch(frames, count, &settings->ports, &p->parsed[from]);
 	for (size_t i = 0; i < count; i++)
-		p->management |= roce_is_management(&p->looks[from + i].packet);
+		p->management |= roce_is_management(&p->parsed[from + i].packet);
 	return from + count;
 }
 
-void analysis_part_look(struct analysis_part *p, const struct analysis_settings *settings)
+void analysis_part_parse(struct analysis_part *p, const struct analysis_settings *settings)
 {
 	__u64 now = p->latest;
 
 	p->management = false;
 	for (size_t i = 0; i < p->piece.count;)
-		i = look_at_some(settings, p, i);
+		i = parse_batch(settings, p, i);
 	for (size_t i = 0; i < p->piece.count; i++) {
 		if (p->piece.frames[i].time > now)
 			now = p->piece.frames[i].time;
@@ -78,9 +78,9 @@ void analysis_part_look(struct analysis_part *p, const struct analysis_settings 
 }
 
 /* The shards of one group are adjacent, so that no two threads write to one cache line. */
-static unsigned int group_of(const struct observer_look *look)
+static unsigned int group_of(const struct observer_parsed *parsed)
 {
-	return observer_shard(look) / (ANALYSIS_SHARDS / ANALYSIS_GROUPS);
+	return observer_shard(parsed) / (ANALYSIS_SHARDS / ANALYSIS_GROUPS);
 }
 
 void analysis_part_sort(struct analysis_part *p)
@@ -88,7 +88,7 @@ void analysis_part_sort(struct analysis_part *p)
 	size_t next[ANALYSIS_GROUPS] = { 0 }, sum = 0;
 
 	for (size_t i = 0; i < p->piece.count; i++)
-		next[group_of(&p->looks[i])]++;
+		next[group_of(&p->parsed[i])]++;
 	for (unsigned int g = 0; g < ANALYSIS_GROUPS; g++) {
 		p->group[g] = sum;
 		sum += next[g];
@@ -96,7 +96,7 @@ void analysis_part_sort(struct analysis_part *p)
 	}
 	p->group[ANALYSIS_GROUPS] = sum;
 	for (size_t i = 0; i < p->piece.count; i++)
-		p->order[next[group_of(&p->looks[i])]++] = i;
+		p->order[next[group_of(&p->parsed[i])]++] = i;
 }
 
 void analysis_part_free(struct analysis_part *p)

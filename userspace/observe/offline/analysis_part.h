@@ -14,7 +14,7 @@ struct analysis_part {
 	__u64 first_frame; /* number of its first frame over all files */
 	__u64 latest;	   /* ns: the latest time of all frames before it */
 	/* for each frame of the piece; room: entries allocated */
-	struct observer_look *looks;
+	struct observer_parsed *parsed;
 	__u64 *now;   /* ns: the latest time up to this frame */
 	__u32 *order; /* frame indices, by group */
 	size_t room;
@@ -27,7 +27,7 @@ struct analysis_part {
 bool analysis_part_reserve(struct analysis_part *p);
 
 /* Looks at every frame of the piece: parses it and verifies its ICRC. */
-void analysis_part_look(struct analysis_part *p, const struct analysis_settings *settings);
+void analysis_part_parse(struct analysis_part *p, const struct analysis_settings *settings);
 
 /* Sorts the frames by group; in each group they keep their order. */
 void analysis_part_sort(struct analysis_part *p);

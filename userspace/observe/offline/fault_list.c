@@ -21,12 +21,12 @@ __u32 fault_kinds(const struct analysis_seen *seen)
 {
 	const struct roce_stream *s = seen->stream;
 
-	return faults_of_event(seen->event->kinds, s && s->trusted, s ? s->service : seen->look->packet.service);
+	return faults_of_event(seen->event->kinds, s && s->trusted, s ? s->service : seen->parsed->packet.service);
 }
 
 static int compare_numbers(const void *a, const void *b)
 {
-	const struct fault *x = a, *y = b;
+	const struct listed_fault *x = a, *y = b;
 
 	return x->number < y->number ? -1 : x->number > y->number;
 }
@@ -41,15 +41,15 @@ static void cut(struct fault_list *l)
 	__atomic_store_n(&l->bound, l->faults[l->most - 1].number, __ATOMIC_RELAXED);
 }
 
-static void fill(struct fault *f, const struct analysis_seen *seen, __u32 kinds)
+static void fill(struct listed_fault *f, const struct analysis_seen *seen, __u32 kinds)
 {
-	const struct roce_packet *p = &seen->look->packet;
+	const struct roce_packet *p = &seen->parsed->packet;
 
-	*f = (struct fault){ .number = seen->number, .time = seen->time, .dqpn = p->dqpn, .event = *seen->event };
+	*f = (struct listed_fault){ .number = seen->number, .time = seen->time, .dqpn = p->dqpn, .event = *seen->event };
 	f->event.kinds = kinds;
 	f->service = seen->stream ? seen->stream->service : p->service;
-	if (seen->look->has_stream) {
-		f->key = seen->look->key;
+	if (seen->parsed->has_stream) {
+		f->key = seen->parsed->key;
 	} else {
 		memcpy(f->key.src, p->src, sizeof(p->src));
 		memcpy(f->key.dst, p->dst, sizeof(p->dst));
@@ -59,7 +59,7 @@ static void fill(struct fault *f, const struct analysis_seen *seen, __u32 kinds)
 
 static bool wants(const struct fault_list *l, const struct analysis_seen *seen)
 {
-	struct fault f;
+	struct listed_fault f;
 
 	if (!l->filter)
 		return true;

@@ -13,7 +13,7 @@
 
 #define FAULT_LIST_MOST 1000000
 
-struct fault {
+struct listed_fault {
 	__u64 number; /* frame number, from 1 */
 	__u64 time;   /* ns since 1970 */
 	struct roce_key key; /* kind KEY_NONE: no stream, only the addresses are valid */
@@ -24,7 +24,7 @@ struct fault {
 };
 
 struct fault_list {
-	struct fault *faults; /* sorted after fault_list_finish() */
+	struct listed_fault *faults; /* sorted after fault_list_finish() */
 	size_t count;
 	size_t most;
 	const struct filter *filter; /* takes the stream as it is after the packet; NULL: all streams */

@@ -6,7 +6,7 @@
 
 #include "lib/address.h"
 #include "lib/terminal/terminal.h"
-#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/finding/symptom.h"
 #include "userspace/diagnose/solver/icrc_recipe.h"
 #include "userspace/observe/model/qpn.h"
 #include "userspace/render/output/findings_view.h"
@@ -17,15 +17,15 @@
 #define WIDTH_LEAST 40
 #define INDENT 3
 
-struct page {
+struct findings_page {
 	FILE *out;
 	int width;
 	bool bold;
 };
 
-static struct page open_page(FILE *out)
+static struct findings_page open_page(FILE *out)
 {
-	struct page page = { .out = out, .width = WIDTH };
+	struct findings_page page = { .out = out, .width = WIDTH };
 	size_t width, height;
 
 	if (!terminal_size(fileno(out), &width, &height))
@@ -36,7 +36,7 @@ static struct page open_page(FILE *out)
 }
 
 /* Prints `first` and then words, wrapped. The next lines begin below the first word. */
-static void paragraph(const struct page *p, const char *first, int indent, bool bold, const char *text)
+static void paragraph(const struct findings_page *p, const char *first, int indent, bool bold, const char *text)
 {
 	int column = fprintf(p->out, "%*s%s", indent, "", first), left = column;
 
@@ -59,7 +59,8 @@ static void paragraph(const struct page *p, const char *first, int indent, bool 
 	fputc('\n', p->out);
 }
 
-__attribute__((format(printf, 3, 4))) static void line(const struct page *p, const char *first, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void line(const struct findings_page *p, const char *first, const char *format,
+						       ...)
 {
 	char text[1024];
 	va_list list;
@@ -75,7 +76,7 @@ static const char *plural(__u64 n)
 	return n == 1 ? "" : "s";
 }
 
-static void show_stream(const struct page *p, const struct finding *f)
+static void show_stream(const struct findings_page *p, const struct finding *f)
 {
 	const struct roce_key *k = &f->stream;
 	char stream[2 * INET6_ADDRSTRLEN + 64] = "frames of no stream", others[64] = "", frames[64] = "";
@@ -111,7 +112,7 @@ static const char *first_sentence(const char *text)
 }
 
 /* Prints the first sentence as the title, without its full stop, and then the other sentences. */
-static void show_title(const struct page *p, const char *number, const struct finding *f)
+static void show_title(const struct findings_page *p, const char *number, const struct finding *f)
 {
 	char title[FINDING_TEXT + FINDING_KIND + 8];
 	const char *end = first_sentence(f->text), *rest = *end && end[1] ? end + 2 : "";
@@ -123,7 +124,7 @@ static void show_title(const struct page *p, const char *number, const struct fi
 		line(p, "", "%c%s", toupper(*rest), rest + 1);
 }
 
-static void show_evidence(const struct page *p, const struct finding *f)
+static void show_evidence(const struct findings_page *p, const struct finding *f)
 {
 	char frame[32], all[32 * FINDING_EVIDENCE] = "";
 
@@ -143,7 +144,7 @@ static void show_evidence(const struct page *p, const struct finding *f)
 }
 
 /* "RC packets are sent again (retransmission): 9 packets of 2 streams, the first in frame 17. Its figures." */
-static void show_consequence(const struct page *p, const struct finding *f)
+static void show_consequence(const struct findings_page *p, const struct finding *f)
 {
 	const char *end = first_sentence(f->text);
 	char first[48] = "";
@@ -154,7 +155,7 @@ static void show_consequence(const struct page *p, const struct finding *f)
 	     plural(f->packets), f->streams, plural(f->streams), first, end);
 }
 
-static void show_consequences(const struct page *p, const struct findings *all, const struct finding *f)
+static void show_consequences(const struct findings_page *p, const struct findings *all, const struct finding *f)
 {
 	bool shown = false;
 
@@ -168,7 +169,7 @@ static void show_consequences(const struct page *p, const struct findings *all, 
 	}
 }
 
-static void show_finding(const struct page *p, size_t number, const struct findings *all, const struct finding *f)
+static void show_finding(const struct findings_page *p, size_t number, const struct findings *all, const struct finding *f)
 {
 	char text[32];
 
@@ -192,7 +193,7 @@ static enum section section_of(const struct finding *f)
 }
 
 /* Returns how many there are. */
-static size_t show_section(const struct page *p, const struct findings *f, enum section section, const char *title)
+static size_t show_section(const struct findings_page *p, const struct findings *f, enum section section, const char *title)
 {
 	size_t number = 0;
 
@@ -206,7 +207,7 @@ static size_t show_section(const struct page *p, const struct findings *f, enum 
 	return number;
 }
 
-static void show_checked(const struct page *p, const struct findings_report *r, bool nothing)
+static void show_checked(const struct findings_page *p, const struct findings_report *r, bool nothing)
 {
 	__u64 passed = r->totals.value[COUNTER_roce_packets] + r->totals.value[COUNTER_rocev1_packets];
 	__u64 unread = r->totals.value[COUNTER_malformed] + r->totals.value[COUNTER_ip_fragments];
@@ -261,7 +262,7 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 	paragraph(p, "", 0, false, text);
 }
 
-static void show_losses(const struct page *p, const struct doctor_losses *t, enum losses_by by)
+static void show_losses(const struct findings_page *p, const struct doctor_losses *t, enum losses_by by)
 {
 	static const char *const titles[] = { "DSCP", "VLAN", "UDP source port" };
 	const int width = strlen(titles[by]);
@@ -284,7 +285,7 @@ static void show_losses(const struct page *p, const struct doctor_losses *t, enu
 }
 
 /* One sentence of the priorities that were paused, and one of the DSCPs that lose. */
-static void show_pauses(const struct page *p, const struct doctor_pauses *of)
+static void show_pauses(const struct findings_page *p, const struct doctor_pauses *of)
 {
 	char text[4096];
 	size_t length = 0;
@@ -322,7 +323,7 @@ static void show_pauses(const struct page *p, const struct doctor_pauses *of)
 
 int findings_lines(FILE *out, const struct findings_report *r)
 {
-	struct page p = open_page(out);
+	struct findings_page p = open_page(out);
 	size_t found = show_section(&p, r->findings, FINDINGS, NULL);
 
 	found += show_section(&p, r->findings, CANDIDATES,
@@ -336,7 +337,7 @@ int findings_lines(FILE *out, const struct findings_report *r)
 	return ferror(out) ? -1 : 0;
 }
 
-static void list(const struct page *p, const char *begin, const char *name, const char *words)
+static void list(const struct findings_page *p, const char *begin, const char *name, const char *words)
 {
 	char first[2 * FINDING_KIND];
 
@@ -348,7 +349,7 @@ static void list(const struct page *p, const char *begin, const char *name, cons
 
 void findings_list_kinds(FILE *out)
 {
-	struct page p = open_page(out);
+	struct findings_page p = open_page(out);
 
 	fputs("Mistakes in ICRCs. Two of them at once are found as well (icrc-swapped+no-ones):\n", out);
 	for (enum mistake m = 0; m < MISTAKES; m++)

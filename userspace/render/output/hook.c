@@ -60,7 +60,7 @@ static void count_failure(struct hook *h)
 		say_failed(h);
 }
 
-static void look(struct hook *h)
+static void reap(struct hook *h)
 {
 	int status;
 
@@ -134,7 +134,7 @@ void hook_run(struct hook *h)
 {
 	int lines;
 
-	look(h);
+	reap(h);
 	if (h->running || !h->length)
 		return;
 	h->runs++;
@@ -153,10 +153,10 @@ void hook_run(struct hook *h)
 
 static void wait_until(struct hook *h, uint64_t deadline)
 {
-	look(h);
+	reap(h);
 	while (h->running && now_ns() < deadline) {
 		sleep_until_ns(now_ns() + LOOK);
-		look(h);
+		reap(h);
 	}
 }
 

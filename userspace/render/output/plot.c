@@ -136,7 +136,7 @@ static void begin(struct plot_track *t, const struct analysis_seen *seen, const 
 	const struct roce_stream *s = seen->stream;
 
 	memset(t, 0, sizeof(*t));
-	t->key = seen->look->key;
+	t->key = seen->parsed->key;
 	if (s->met && is_first_fault(s, rank, seen->event, kinds))
 		plot_row_at(&t->row, s->first_seen)->psn = s->sequence.first_psn + 1;
 }
@@ -149,7 +149,7 @@ static struct plot_track *find_track(struct plot *p, const struct analysis_seen 
 				     const struct fault_rank *worth, __u32 kinds)
 {
 	struct plot_track **track = p->track[seen->shard], *least = NULL;
-	const struct roce_key *key = &seen->look->key;
+	const struct roce_key *key = &seen->parsed->key;
 
 	for (int i = 0; i < PLOT_TRACKS; i++) {
 		if (!track[i]) {
@@ -177,7 +177,7 @@ static void mark(struct plot_cell *cell, __u32 kinds)
 
 static void see_stream(struct plot *p, const struct analysis_seen *seen)
 {
-	const struct roce_packet *packet = &seen->look->packet;
+	const struct roce_packet *packet = &seen->parsed->packet;
 	const struct roce_stream *s = seen->stream;
 	struct fault_rank rank = fault_rank(s), worth = rank;
 	__u32 kinds = fault_kinds(seen);
@@ -186,7 +186,7 @@ static void see_stream(struct plot *p, const struct analysis_seen *seen)
 
 	if (!s->trusted && rank.packets < UNTRUSTED_PACKETS)
 		return;
-	if (!filter_wants_stream(p->filter, &seen->look->key, s))
+	if (!filter_wants_stream(p->filter, &seen->parsed->key, s))
 		worth = (struct fault_rank){ 0 };
 	t = find_track(p, seen, &rank, &worth, kinds);
 	if (!t)
@@ -194,7 +194,7 @@ static void see_stream(struct plot *p, const struct analysis_seen *seen)
 	t->rank = worth;
 	cell = plot_row_at(&t->row, seen->time);
 	mark(cell, kinds);
-	if (seen->look->icrc == ICRC_BAD && s->trusted)
+	if (seen->parsed->icrc == ICRC_BAD && s->trusted)
 		return; /* its PSN may be wrong */
 	if (packet->kind == ROCE_UDP)
 		cell->psn = packet->number + 1;
@@ -204,7 +204,7 @@ static void see_stream(struct plot *p, const struct analysis_seen *seen)
 
 void plot_see(struct plot *p, const struct analysis_seen *seen)
 {
-	const struct roce_packet *packet = &seen->look->packet;
+	const struct roce_packet *packet = &seen->parsed->packet;
 	struct plot_row **rate = &p->rate[seen->shard];
 	struct plot_cell *cell;
 

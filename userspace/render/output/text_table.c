@@ -96,14 +96,14 @@ int text_table_fit(struct text_table *t, int room)
 
 /* ---- printing ---- */
 
-struct writer {
+struct cell_writer {
 	const struct text_table *t;
 	int at, blanks; /* columns printed; blanks before the next text */
 };
 
-static void put(struct writer *w, size_t c, const char *text, bool fault)
+static void put(struct cell_writer *w, size_t c, const char *text, bool fault)
 {
-	const struct page *page = w->t->page;
+	const struct view_page *page = w->t->page;
 	int rest = w->t->width[c] - (int)strlen(text);
 	bool red = fault && page->colour;
 
@@ -120,7 +120,7 @@ static void put(struct writer *w, size_t c, const char *text, bool fault)
 
 int text_table_titles(const struct text_table *t)
 {
-	struct writer w = { .t = t };
+	struct cell_writer w = { .t = t };
 
 	for (size_t c = 0; c < t->count; c++)
 		put(&w, c, t->columns[c].title, false);
@@ -129,7 +129,7 @@ int text_table_titles(const struct text_table *t)
 
 int text_table_row(const struct text_table *t, const void *row)
 {
-	struct writer w = { .t = t };
+	struct cell_writer w = { .t = t };
 	char text[TEXT_CELL];
 
 	for (size_t c = 0; c < t->count; c++) {

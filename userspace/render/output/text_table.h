@@ -13,7 +13,7 @@
 #define TEXT_WHOLE (TEXT_CELL - 1) /* a width in which nothing is cut */
 #define TEXT_COLUMNS 20 /* of a table, at most */
 
-struct page;
+struct view_page;
 
 /*
  * How a column is shown. Where the width does not suffice, spare columns are left out first, then common, good and basic ones; of each
@@ -41,7 +41,7 @@ struct text_column {
 typedef bool text_fill(char to[TEXT_CELL], const void *row, int id, int width);
 
 struct text_table {
-	const struct page *page; /* where rows are printed */
+	const struct view_page *page; /* where rows are printed */
 	const struct text_column *columns;
 	size_t count;
 	text_fill *fill;

@@ -39,13 +39,13 @@ bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous
 
 #define LABEL_MOST 20 /* columns of the longest label of a line */
 
-void page_open(struct page *page, FILE *out)
+void page_open(struct view_page *page, FILE *out)
 {
 	int fd = fileno(out) < 0 ? STDOUT_FILENO : fileno(out); /* live_output() writes there, and has no number */
 	size_t width, height;
 
 	/* A file has room for every column. */
-	*page = (struct page){ .out = out, .width = 10000, .height = 10000 };
+	*page = (struct view_page){ .out = out, .width = 10000, .height = 10000 };
 	if (!terminal_size(fd, &width, &height))
 		return;
 	page->colour = terminal_wants_colour();
@@ -112,7 +112,7 @@ static void fold(FILE *out, const char *line, int width)
 	}
 }
 
-void page_close(struct page *page)
+void page_close(struct view_page *page)
 {
 	char *rest, *line;
 
@@ -129,7 +129,7 @@ void page_close(struct page *page)
 	free(page->text);
 }
 
-void page_words(const struct page *page, const char *text, int at, int indent, bool red)
+void page_words(const struct view_page *page, const char *text, int at, int indent, bool red)
 {
 	bool first = true;
 

@@ -48,7 +48,7 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 #define PAGE_PLAIN "\033[0m"
 
 /* The output for people: a terminal with a width and perhaps colour, or a file without either. */
-struct page {
+struct view_page {
 	FILE *out;
 	bool colour; /* the output is a terminal, and NO_COLOR is not set */
 	int width;   /* columns; a file has more than any line needs */
@@ -58,16 +58,16 @@ struct page {
 	size_t length;
 };
 
-void page_open(struct page *page, FILE *out);
+void page_open(struct view_page *page, FILE *out);
 
 /* Prints what was written to page->out, with lines broken at blanks where the terminal ends. Call it at the end. */
-void page_close(struct page *page);
+void page_close(struct view_page *page);
 
 /*
  * Prints words and a newline, and breaks lines at blanks where the terminal ends. at: the column where the text begins; the
  * caller has filled the columns before it. indent: the column where further lines begin. red: the first word is red.
  */
-void page_words(const struct page *page, const char *text, int at, int indent, bool red);
+void page_words(const struct view_page *page, const char *text, int at, int indent, bool red);
 
 /*
  * Prints a snapshot for people: lines of totals, a line for each stream with its rates since `previous` (NULL: over the whole
@@ -76,6 +76,7 @@ void page_words(const struct page *page, const char *text, int at, int indent, b
 int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
 
 /* The part of view_lines() about streams: the table, the number of streams, and the meaning of marks and lints. */
-void view_table(const struct page *page, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
+void view_table(const struct view_page *page, const struct snapshot *now, const struct snapshot *previous,
+		const struct view *v);
 
 #endif

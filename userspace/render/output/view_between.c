@@ -171,7 +171,7 @@ static void add_row(const struct between_stream *s, void *context)
 }
 
 /* At most VIEW_WORST streams, and as many as fit; if there are more, those that lost something. */
-static void print_streams(const struct page *page, struct between *b)
+static void print_streams(const struct view_page *page, struct between *b)
 {
 	struct table t = {
 		.text = { .page = page, .columns = columns, .count = ROCE_ARRAY_SIZE(columns), .fill = fill, .gap = 1 },
@@ -215,7 +215,7 @@ static void print_place(FILE *out, const struct between_place *p, char letter)
 int between_lines(FILE *out, struct between *b, const char *const name[BETWEEN_POINTS], double seconds)
 {
 	struct between_totals t = between_totals(b);
-	struct page page;
+	struct view_page page;
 	char lost[TEXT_CELL];
 
 	page_open(&page, out);

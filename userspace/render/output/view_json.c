@@ -466,7 +466,7 @@ static void put_groups(struct json_text *t, const struct snapshot *now)
 	free(groups);
 }
 
-static json_t *fault_object(const struct fault *f, __u64 realtime_offset)
+static json_t *fault_object(const struct listed_fault *f, __u64 realtime_offset)
 {
 	const struct roce_event *e = &f->event;
 	bool packet = f->key.kind != KEY_NONE;

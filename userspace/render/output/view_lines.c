@@ -40,7 +40,7 @@ static const char *left_out_by(const struct snapshot *now)
 }
 
 /* Prints `title` and the line's counters, without those that are 0 and seldom shown. Prints nothing if no counter is left. */
-static void print_totals(const struct page *page, const char *title, const struct snapshot *now, enum counter_line line)
+static void print_totals(const struct view_page *page, const char *title, const struct snapshot *now, enum counter_line line)
 {
 	bool any = false;
 
@@ -60,7 +60,7 @@ static void print_totals(const struct page *page, const char *title, const struc
 }
 
 /* Streams by their DSCP, where there are several, or the network marks. */
-static void print_classes(const struct page *page, const struct snapshot *now)
+static void print_classes(const struct view_page *page, const struct snapshot *now)
 {
 	struct snapshot_class classes[SNAPSHOT_CLASSES];
 	const char *before = "  DSCP      ";
@@ -76,7 +76,7 @@ static void print_classes(const struct page *page, const struct snapshot *now)
 	fputc('\n', page->out);
 }
 
-static void print_one_sided(const struct page *page, const struct snapshot *now)
+static void print_one_sided(const struct view_page *page, const struct snapshot *now)
 {
 	size_t n = 0;
 
@@ -88,7 +88,7 @@ static void print_one_sided(const struct page *page, const struct snapshot *now)
 }
 
 /* Blocks, and of how many streams it cannot be known which are missing. */
-static void print_blocks(const struct page *page, const struct snapshot *now)
+static void print_blocks(const struct view_page *page, const struct snapshot *now)
 {
 	const __u64 *v = now->totals.value;
 	size_t n = 0;
@@ -104,7 +104,7 @@ static void print_blocks(const struct page *page, const struct snapshot *now)
 			has_rings(now) ? "the addresses do not go round a ring" : "the immediate data does not count");
 }
 
-static void print_head(const struct page *page, const struct snapshot *now, const struct snapshot *previous)
+static void print_head(const struct view_page *page, const struct snapshot *now, const struct snapshot *previous)
 {
 	struct rates rates = rates_of_totals(now, previous);
 	const struct roce_totals *c = &now->totals;
@@ -134,7 +134,7 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 /* ---- groups ---- */
 
 /* Groups with faults go into a text of STREAMS_WORST, at most VIEW_WORST of them; all others, if there are no more. */
-static void print_groups(const struct page *page, const struct snapshot *now, const struct view *v)
+static void print_groups(const struct view_page *page, const struct snapshot *now, const struct view *v)
 {
 	size_t count, shown = 0;
 	struct group *groups = group_make(now->group, now, &count);
@@ -186,7 +186,7 @@ static void print_owner(FILE *out, const struct snapshot_stream *s)
 	fprintf(out, "%s%s\n", qp && o->words[0] ? ": " : "", o->words);
 }
 
-static void print_owners(const struct page *page, const struct snapshot *now, const struct snapshot *previous,
+static void print_owners(const struct view_page *page, const struct snapshot *now, const struct snapshot *previous,
 			 const struct view *v)
 {
 	size_t shown = 0, more = 0;
@@ -208,7 +208,7 @@ static void print_owners(const struct page *page, const struct snapshot *now, co
 		fprintf(page->out, "  ... and %zu more: --streams all\n", more);
 }
 
-static void print_counters(const struct page *page, const struct host_report *r)
+static void print_counters(const struct view_page *page, const struct host_report *r)
 {
 	size_t i = 0;
 
@@ -220,7 +220,7 @@ static void print_counters(const struct page *page, const struct host_report *r)
 }
 
 /* Pause frames and discards by priority. */
-static void print_priorities(const struct page *page, const struct host_report *r)
+static void print_priorities(const struct view_page *page, const struct host_report *r)
 {
 	for (size_t i = 0; i < r->priority_count; i++) {
 		const struct host_priority *p = &r->priorities[i];
@@ -231,12 +231,12 @@ static void print_priorities(const struct page *page, const struct host_report *
 	}
 }
 
-static void print_hint(const struct page *page, const char *hint)
+static void print_hint(const struct view_page *page, const char *hint)
 {
 	page_words(page, hint, fprintf(page->out, "hint: "), 2, false);
 }
 
-static void print_host(const struct page *page, const struct snapshot *now, const struct snapshot *previous,
+static void print_host(const struct view_page *page, const struct snapshot *now, const struct snapshot *previous,
 		       const struct view *v)
 {
 	print_owners(page, now, previous, v);
@@ -247,7 +247,7 @@ static void print_host(const struct page *page, const struct snapshot *now, cons
 }
 
 /* Live, the hints of this machine have it. */
-static void print_advice(const struct page *page, const struct snapshot *now)
+static void print_advice(const struct view_page *page, const struct snapshot *now)
 {
 	struct advice a;
 
@@ -258,13 +258,13 @@ static void print_advice(const struct page *page, const struct snapshot *now)
 
 /* ---- faults of a capture: the number of each kind, and a list of the first ones ---- */
 
-struct row {
+struct lines_row {
 	const struct snapshot *now;
-	const struct fault *fault;
+	const struct listed_fault *fault;
 };
 
 /* From the capture's first frame; negative if the frame is older. */
-static void put_time(char *to, const struct row *r)
+static void put_time(char *to, const struct lines_row *r)
 {
 	__s64 since = r->fault->time - (snapshot_time(r->now) - llround(r->now->seconds * NSEC));
 	long long ns = llabs(since);
@@ -277,8 +277,8 @@ enum { FRAME = COLUMNS, AFTER };
 
 static bool fill(char to[TEXT_CELL], const void *row, int id, int width)
 {
-	const struct row *r = row;
-	const struct fault *f = r->fault;
+	const struct lines_row *r = row;
+	const struct listed_fault *f = r->fault;
 	struct stream_row stream = { .key = f->key, .service = f->service, .trusted = true, .version = "" };
 	bool ip = memcmp(f->dst, stream.dst, sizeof(f->dst));
 
@@ -304,7 +304,7 @@ static const struct text_column columns[] = {
 };
 
 /* words: the column of the words; 0: they have the next line. */
-static void print_fault(const struct text_table *t, const struct row *r, int words)
+static void print_fault(const struct text_table *t, const struct lines_row *r, int words)
 {
 	char text[EVENT_TEXT];
 	int at;
@@ -319,7 +319,7 @@ static void print_fault(const struct text_table *t, const struct row *r, int wor
 	page_words(t->page, text + strlen("reason="), at, at, true);
 }
 
-static void print_kinds(const struct page *page, const struct fault_list *l)
+static void print_kinds(const struct view_page *page, const struct fault_list *l)
 {
 	int digits = snprintf(NULL, 0, "%llu", l->packets), name = 0;
 
@@ -337,9 +337,9 @@ static void print_kinds(const struct page *page, const struct fault_list *l)
 	}
 }
 
-static void print_list(const struct page *page, const struct snapshot *now, const struct fault_list *l)
+static void print_list(const struct view_page *page, const struct snapshot *now, const struct fault_list *l)
 {
-	struct row r = { .now = now };
+	struct lines_row r = { .now = now };
 	struct text_table t = { .page = page, .columns = columns, .count = ROCE_ARRAY_SIZE(columns), .fill = fill, .gap = GAP };
 	int words, at;
 
@@ -359,7 +359,7 @@ static void print_list(const struct page *page, const struct snapshot *now, cons
 		print_fault(&t, &r, words);
 }
 
-static void print_faults(const struct page *page, const struct snapshot *now)
+static void print_faults(const struct view_page *page, const struct snapshot *now)
 {
 	const struct fault_list *l = now->faults;
 
@@ -378,7 +378,7 @@ static void print_faults(const struct page *page, const struct snapshot *now)
 
 int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
-	struct page page;
+	struct view_page page;
 
 	page_open(&page, out);
 	print_head(&page, now, previous);

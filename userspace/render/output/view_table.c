@@ -88,7 +88,7 @@ static bool get_row(const struct table_view *t, size_t i, struct stream_row *r)
 }
 
 /* Finds the width that each column needs. Returns the number of rows that are shown. */
-static size_t measure(struct table_view *t, const struct page *page)
+static size_t measure(struct table_view *t, const struct view_page *page)
 {
 	size_t rows = 0;
 	struct stream_row r;
@@ -107,7 +107,7 @@ static size_t measure(struct table_view *t, const struct page *page)
 	return rows;
 }
 
-static void print_rows(const struct page *page, const struct table_view *t)
+static void print_rows(const struct view_page *page, const struct table_view *t)
 {
 	struct stream_row r;
 
@@ -124,7 +124,7 @@ static void print_rows(const struct page *page, const struct table_view *t)
 /* ---- what marks and lints mean ---- */
 
 /* more: perhaps more packets. fault: it is not a habit of every stream that has it. */
-static void print_lint(const struct page *page, int lint, __u64 packets, bool more, bool fault)
+static void print_lint(const struct view_page *page, int lint, __u64 packets, bool more, bool fault)
 {
 	int at = fprintf(page->out, "lint %s, %s%llu packet%s%s: ", lint_names[lint], more ? "at least " : "", packets,
 			 packets == 1 ? "" : "s", fault ? "" : ", a habit and no fault, since every packet has it");
@@ -132,7 +132,7 @@ static void print_lint(const struct page *page, int lint, __u64 packets, bool mo
 	page_words(page, lint_words[lint], at, 2, false);
 }
 
-static void print_meanings(const struct page *page, const struct table_view *t)
+static void print_meanings(const struct view_page *page, const struct table_view *t)
 {
 	bool untrusted = false, estimate = false, more[ROCE_LINTS] = { 0 }, fault[ROCE_LINTS] = { 0 };
 	__u64 lint[ROCE_LINTS] = { 0 };
@@ -160,7 +160,7 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 }
 
 /* The table has only the filtered streams; the totals have all. */
-static void print_filter(const struct page *page, const struct table_view *t)
+static void print_filter(const struct view_page *page, const struct table_view *t)
 {
 	size_t streams = t->now->stream_count;
 
@@ -170,7 +170,7 @@ static void print_filter(const struct page *page, const struct table_view *t)
 }
 
 /* The line above a table of STREAMS_WORST says which streams the table shows. */
-static void print_count(const struct page *page, const struct table_view *t)
+static void print_count(const struct view_page *page, const struct table_view *t)
 {
 	size_t streams = t->wanted;
 
@@ -186,7 +186,7 @@ static void print_count(const struct page *page, const struct table_view *t)
 }
 
 /* The line below says how many streams it leaves out. */
-static void print_rest(const struct page *page, const struct table_view *t)
+static void print_rest(const struct view_page *page, const struct table_view *t)
 {
 	size_t rest = t->wanted - t->count;
 
@@ -194,7 +194,7 @@ static void print_rest(const struct page *page, const struct table_view *t)
 		fprintf(page->out, "... and %zu more: --streams all\n", rest);
 }
 
-void view_table(const struct page *page, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
+void view_table(const struct view_page *page, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
 	struct table_view t = { .now = now, .previous = previous, .view = v };
 

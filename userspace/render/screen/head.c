@@ -59,11 +59,11 @@ void head_fill(struct screen *s, const struct screen_source *source)
 
 /* ---- a line of pieces ---- */
 
-struct writer {
+struct head_writer {
 	int y, x;
 };
 
-__attribute__((format(printf, 3, 4))) static void say(struct writer *w, enum style style, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void say(struct head_writer *w, enum style style, const char *format, ...)
 {
 	char text[TEXT];
 	va_list arguments;
@@ -75,16 +75,16 @@ __attribute__((format(printf, 3, 4))) static void say(struct writer *w, enum sty
 	w->x += strlen(text);
 }
 
-static struct writer line(int y, const char *label)
+static struct head_writer line(int y, const char *label)
 {
-	struct writer w = { .y = y };
+	struct head_writer w = { .y = y };
 
 	say(&w, STYLE_DIM, "%-10s", label);
 	return w;
 }
 
 /* Adds text after a comma if it fits. It is never cut, since half a number is a wrong number. */
-static void say_figure(struct writer *w, __u64 n, const char *words, bool fault, bool first)
+static void say_figure(struct head_writer *w, __u64 n, const char *words, bool fault, bool first)
 {
 	char number[CELL];
 
@@ -99,7 +99,7 @@ static void say_figure(struct writer *w, __u64 n, const char *words, bool fault,
 }
 
 /* Adds the line's counters, without those that are 0 and seldom shown. */
-static void say_figures(struct writer *w, const struct roce_totals *c, enum counter_line figures)
+static void say_figures(struct head_writer *w, const struct roce_totals *c, enum counter_line figures)
 {
 	bool first = true;
 
@@ -117,7 +117,7 @@ static void say_figures(struct writer *w, const struct roce_totals *c, enum coun
 /* A line that has figures only. */
 static void draw_figures(const struct head *h, int y, const char *label, enum counter_line figures)
 {
-	struct writer w = line(y, label);
+	struct head_writer w = line(y, label);
 
 	say_figures(&w, &h->totals, figures);
 }
@@ -127,7 +127,7 @@ static void draw_figures(const struct head *h, int y, const char *label, enum co
 static void draw_first(const struct shown *v)
 {
 	const struct rows *r = &v->rows;
-	struct writer w = { 0 };
+	struct head_writer w = { 0 };
 	char clock[CELL], time[CELL], streams[64], faults[64] = "";
 	int room;
 
@@ -194,7 +194,7 @@ static bool misses(const struct head *h)
 static void draw_icrc(const struct head *h, int y)
 {
 	static const char nothing[] = "   nothing is known to be missed";
-	struct writer w = line(y, "ICRC");
+	struct head_writer w = line(y, "ICRC");
 
 	say_figures(&w, &h->totals, TABLE_BAD);
 	say(&w, STYLE_PLAIN, " ");
@@ -205,7 +205,7 @@ static void draw_icrc(const struct head *h, int y)
 
 static void draw_unseen(const struct head *h, int y)
 {
-	struct writer w = line(y, "not seen");
+	struct head_writer w = line(y, "not seen");
 	int begin = w.x;
 
 	say_figures(&w, &h->totals, TABLE_UNSEEN);
@@ -217,7 +217,7 @@ static void draw_unseen(const struct head *h, int y)
 
 static void draw_hint(const struct head *h, int y)
 {
-	struct writer w = line(y, "hint");
+	struct head_writer w = line(y, "hint");
 	char more[32] = "";
 	int room = COLS - w.x;
 

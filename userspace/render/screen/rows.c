@@ -9,12 +9,12 @@
 #include "userspace/render/screen/rows.h"
 
 /* Both snapshots have the same order, so the next stream is mostly right after the last one found. */
-struct walk {
+struct rows_walk {
 	const struct snapshot *snapshot;
 	size_t next;
 };
 
-static const struct snapshot_stream *walk_find(struct walk *w, const struct roce_key *key)
+static const struct snapshot_stream *walk_find(struct rows_walk *w, const struct roce_key *key)
 {
 	const struct snapshot_stream *found;
 
@@ -93,7 +93,7 @@ static void fill_row(struct stream_row *row, const struct snapshot_stream *s, co
 
 static void fill_rows(struct rows *r, const struct rows_source *source, const struct rows *old)
 {
-	struct walk previous = { .snapshot = source->previous }, base = { .snapshot = source->base };
+	struct rows_walk previous = { .snapshot = source->previous }, base = { .snapshot = source->base };
 	__u64 earlier = time_of(source->previous);
 
 	for (size_t i = 0; i < r->count; i++) {
@@ -138,7 +138,7 @@ bool rows_update(struct rows *r, const struct rows_source *source)
 
 void rows_rebase(struct rows *r, const struct snapshot *now, const struct snapshot *base)
 {
-	struct walk walk = { .snapshot = base };
+	struct rows_walk walk = { .snapshot = base };
 
 	r->faulty = 0;
 	for (size_t i = 0; i < r->count && i < now->stream_count; i++) {
@@ -159,7 +159,7 @@ void rows_filter(struct rows *r, const struct snapshot *now, const struct filter
 
 /* ---- the order ---- */
 
-struct order {
+struct rows_order {
 	const struct stream_row *row;
 	int column;
 	bool reversed;
@@ -167,7 +167,7 @@ struct order {
 
 static int compare_shown(const void *a, const void *b, void *context)
 {
-	const struct order *o = context;
+	const struct rows_order *o = context;
 	const struct stream_row *x = &o->row[*(const __u32 *)a], *y = &o->row[*(const __u32 *)b];
 	int order = o->column == COLUMN_WORST ? fault_rank_compare(&x->rank, &y->rank) : column_compare(o->column, x, y);
 
@@ -178,7 +178,7 @@ static int compare_shown(const void *a, const void *b, void *context)
 
 void rows_order(struct rows *r, int column, bool reversed)
 {
-	struct order o = { .row = r->row, .column = column, .reversed = reversed };
+	struct rows_order o = { .row = r->row, .column = column, .reversed = reversed };
 
 	if (r->shown_count)
 		qsort_r(r->shown, r->shown_count, sizeof(*r->shown), compare_shown, &o);

@@ -91,7 +91,7 @@ void screen_show(struct screen *s, const struct screen_source *source)
 		snprintf(s->message, sizeof(s->message), "no memory for %zu streams", source->now->stream_count);
 	s->begun = true;
 	head_fill(s, source);
-	stream_look(s, source);
+	stream_update(s, source);
 	if (s->paused)
 		return;
 	screen_reorder(s);

@@ -103,7 +103,7 @@ void cursor_page(struct screen *s, int pages);
 void stream_page(struct screen *s, const struct screen_source *source);
 void stream_open(struct screen *s, const struct screen_source *source, const struct roce_key *key);
 void stream_close(struct screen *s, const struct screen_source *source);
-void stream_look(struct screen *s, const struct screen_source *source); /* call it each interval while the page is open */
+void stream_update(struct screen *s, const struct screen_source *source); /* call it each interval while the page is open */
 void help_page(struct screen *s);
 void host_page(struct screen *s, const struct screen_source *source);
 

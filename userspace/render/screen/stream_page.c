@@ -558,7 +558,7 @@ void stream_close(struct screen *s, const struct screen_source *source)
 		focus_set(source->focus, NULL);
 }
 
-void stream_look(struct screen *s, const struct screen_source *source)
+void stream_update(struct screen *s, const struct screen_source *source)
 {
 	struct opened *o = &s->opened;
 	const struct snapshot_stream *found;

@@ -78,7 +78,7 @@ static bool has_place(const struct roce_packet *p, enum icrc_verdict icrc, const
 	return p->op && !(p->op & OP_NO_PLACE) && !(icrc == ICRC_BAD && s->trusted);
 }
 
-static void conclude(struct finding *f, const struct observer_look *look, const struct roce_stream *s)
+static void conclude(struct wireshark_finding *f, const struct observer_parsed *parsed, const struct roce_stream *s)
 {
 	__u64 messages = s->counters.value[COUNTER_messages];
 	struct before *b;
@@ -94,22 +94,22 @@ static void conclude(struct finding *f, const struct observer_look *look, const 
 		f->event.expected = EVENT_NO_PSN;
 	f->completes = messages > (restarted ? 0 : b->messages);
 	f->breaks = f->event.kinds & ROCE_EVENT(message_broken);
-	if (has_place(&look->packet, look->icrc, s))
+	if (has_place(&parsed->packet, parsed->icrc, s))
 		f->verdict = place(&f->event, f->event.expected == EVENT_NO_PSN);
 	if (!roce_is_totalled(s) && s->service != SERVICE_UDP)
 		f->event.kinds &= ~ROCE_EVENTS_OF_SEQUENCE;
 	*b = (struct before){ .messages = messages, .provisional = !s->trusted && !s->mistrusted };
 }
 
-static struct finding *follow(packet_info *pinfo, const struct observer_frame *frame, struct observer_look *look)
+static struct wireshark_finding *follow(packet_info *pinfo, const struct observer_frame *frame, struct observer_parsed *parsed)
 {
-	struct finding *f = wmem_new0(wmem_file_scope(), struct finding);
+	struct wireshark_finding *f = wmem_new0(wmem_file_scope(), struct wireshark_finding);
 	__u64 time = (__u64)pinfo->abs_ts.secs * 1000000000u + pinfo->abs_ts.nsecs;
-	const struct roce_stream *s = observer_follow(&observer, frame, look, time, &f->event);
+	const struct roce_stream *s = observer_follow(&observer, frame, parsed, time, &f->event);
 
 	f->stream = NO_STREAM;
 	if (s)
-		conclude(f, look, s);
+		conclude(f, parsed, s);
 	p_add_proto_data(wmem_file_scope(), pinfo, proto, 0, f);
 	return f;
 }
@@ -122,14 +122,14 @@ static void add_generated(proto_item *item)
 }
 
 static void show_icrc(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, const struct observer_frame *frame,
-		      const struct observer_look *look)
+		      const struct observer_parsed *parsed)
 {
-	const struct roce_packet *p = &look->packet;
+	const struct roce_packet *p = &parsed->packet;
 	__u32 at = p->icrc_offset - frame->captured + tvb_captured_length(tvb); /* not in tvb: a made-up header */
 	proto_item *item;
 	__u32 computed;
 
-	if (look->icrc == ICRC_UNCHECKED) {
+	if (parsed->icrc == ICRC_UNCHECKED) {
 		add_generated(proto_tree_add_uint(tree, hf_icrc_status, tvb, 0, 0, PROTO_CHECKSUM_E_UNVERIFIED));
 		return;
 	}
@@ -137,12 +137,12 @@ static void show_icrc(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, const
 	computed = __builtin_bswap32(observer_icrc(p, frame->bytes));
 	item = proto_tree_add_checksum(tree, tvb, at, hf_icrc, hf_icrc_status, NULL, pinfo, computed,
 				       ENC_BIG_ENDIAN, PROTO_CHECKSUM_VERIFY);
-	if (look->icrc == ICRC_BAD) /* Wireshark's own text differs for each value */
+	if (parsed->icrc == ICRC_BAD) /* Wireshark's own text differs for each value */
 		expert_add_info(pinfo, item, &ei[EVENT_icrc_bad]);
 	add_generated(proto_tree_add_uint(tree, hf_icrc_computed, tvb, at, WIRE_ICRC_LEN, computed));
 }
 
-static void show_psn(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
+static void show_psn(proto_tree *tree, tvbuff_t *tvb, const struct wireshark_finding *f)
 {
 	const struct roce_event *e = &f->event;
 
@@ -156,7 +156,7 @@ static void show_psn(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
 		add_generated(proto_tree_add_uint(tree, hf_skipped, tvb, 0, 0, e->skipped));
 }
 
-static void show_messages(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
+static void show_messages(proto_tree *tree, tvbuff_t *tvb, const struct wireshark_finding *f)
 {
 	if (f->breaks)
 		add_generated(proto_tree_add_string(tree, hf_message, tvb, 0, 0, "broken"));
@@ -164,7 +164,7 @@ static void show_messages(proto_tree *tree, tvbuff_t *tvb, const struct finding 
 		add_generated(proto_tree_add_string(tree, hf_message, tvb, 0, 0, "complete"));
 }
 
-static void show_stream(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
+static void show_stream(proto_tree *tree, tvbuff_t *tvb, const struct wireshark_finding *f)
 {
 	const struct snapshot_stream *s = rocescope_stream(f->stream);
 	proto_item *item;
@@ -200,7 +200,7 @@ static void show_events(proto_item *item, packet_info *pinfo, const struct roce_
 			expert_add_info(pinfo, item, &ei[i]);
 }
 
-static void show_event(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, const struct finding *f)
+static void show_event(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, const struct wireshark_finding *f)
 {
 	char text[EVENT_TEXT];
 	proto_item *item;
@@ -230,21 +230,22 @@ static void append_column(packet_info *pinfo, const struct roce_event *e)
 }
 
 static void show(proto_tree *parent, tvbuff_t *tvb, packet_info *pinfo, const struct observer_frame *frame,
-		 const struct observer_look *look, const struct finding *f)
+		 const struct observer_parsed *parsed, const struct wireshark_finding *f)
 {
 	static const char *const icrcs[] = { "ICRC unverified", "ICRC good", "ICRC bad" };
 	proto_item *item = proto_tree_add_item(parent, proto, tvb, 0, 0, ENC_NA);
 	proto_tree *tree = proto_item_add_subtree(item, ett);
 
 	add_generated(item);
-	if (look->packet.kind == ROCE_PACKET)
-		proto_item_append_text(item, ": %s", icrcs[look->icrc]);
-	if (look->has_stream) {
+	if (parsed->packet.kind == ROCE_PACKET)
+		proto_item_append_text(item, ": %s", icrcs[parsed->icrc]);
+	if (parsed->has_stream) {
 		if (f->verdict)
-			proto_item_append_text(item, "%s PSN %s", look->packet.kind == ROCE_UDP ? ":" : ",", verdicts[f->verdict]);
+			proto_item_append_text(item, "%s PSN %s", parsed->packet.kind == ROCE_UDP ? ":" : ",",
+					       verdicts[f->verdict]);
 		show_stream(tree, tvb, f);
-		if (look->packet.kind == ROCE_PACKET)
-			show_icrc(tree, tvb, pinfo, frame, look);
+		if (parsed->packet.kind == ROCE_PACKET)
+			show_icrc(tree, tvb, pinfo, frame, parsed);
 		show_psn(tree, tvb, f);
 		show_messages(tree, tvb, f);
 		show_lints(tree, tvb, pinfo, &f->event);
@@ -308,20 +309,20 @@ static bool take(tvbuff_t *tvb, packet_info *pinfo, struct observer_frame *frame
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
 	struct observer_frame frame;
-	struct observer_look look;
-	struct finding *f;
+	struct observer_parsed parsed;
+	struct wireshark_finding *f;
 
 	if (!take(tvb, pinfo, &frame))
 		return 0;
-	observer_look(&frame, &ports, &look);
-	if (!concerns(&look.packet))
+	observer_parse(&frame, &ports, &parsed);
+	if (!concerns(&parsed.packet))
 		return 0;
 	f = p_get_proto_data(wmem_file_scope(), pinfo, proto, 0);
 	if (!f && !PINFO_FD_VISITED(pinfo))
-		f = follow(pinfo, &frame, &look);
+		f = follow(pinfo, &frame, &parsed);
 	if (!f)
 		return 0;
-	show(tree, tvb, pinfo, &frame, &look, f);
+	show(tree, tvb, pinfo, &frame, &parsed, f);
 	tap_queue_packet(tap, pinfo, f);
 	return tvb_captured_length(tvb);
 }

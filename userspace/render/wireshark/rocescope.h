@@ -11,7 +11,7 @@ enum psn_verdict { VERDICT_NONE, VERDICT_FIRST, VERDICT_IN_ORDER, VERDICT_GAP, V
 		   VERDICT_RESYNC, VERDICT_STRAY };
 
 /* What a frame did to its stream. Found once, in the order of the file, and shown at every dissection. */
-struct finding {
+struct wireshark_finding {
 	struct roce_event event;
 	__u32 stream; /* index, or NO_STREAM */
 	__u8 verdict; /* enum psn_verdict */
@@ -21,7 +21,7 @@ struct finding {
 /* The streams of the file in order of appearance, after the last frame. */
 const struct snapshot_stream *rocescope_stream(__u32 index);
 
-/* The table 'RoCE streams'. It listens to the tap "rocescope"; the tap's data is a struct finding. */
+/* The table 'RoCE streams'. It listens to the tap "rocescope"; the tap's data is a struct wireshark_finding. */
 void register_stream_table(void);
 
 #endif

@@ -79,7 +79,7 @@ static tap_packet_status take_packet(void *data, packet_info *pinfo G_GNUC_UNUSE
 				     const void *finding, tap_flags_t flags G_GNUC_UNUSED)
 {
 	stat_tap_table *table = g_array_index(((stat_data_t *)data)->stat_tap_data->tables, stat_tap_table *, 0);
-	const struct finding *f = finding;
+	const struct wireshark_finding *f = finding;
 	const struct snapshot_stream *s = rocescope_stream(f->stream);
 	stat_tap_table_item_type row[COLUMNS] = { 0 };
 	guint at;

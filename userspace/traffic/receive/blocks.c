@@ -19,7 +19,7 @@ struct filling {
 };
 
 /* What a generation of the map `generations` has to be if nothing has been written since. */
-struct expected {
+struct blocks_expected {
 	__u32 value;
 	bool known;
 };
@@ -37,7 +37,7 @@ struct rocescope_blocks {
 	bool given;   /* block `next` - 1 was given out, and its place is not free yet */
 	__u64 *last; /* by QP: the number of its last block */
 	struct filling *filling;   /* by place in the ring */
-	struct expected *expected; /* by part of the ring */
+	struct blocks_expected *expected; /* by part of the ring */
 	struct rocescope_missing *missing; /* of the block that was given out */
 	__u32 missing_room; /* one more than the ranges of any block */
 };
@@ -165,10 +165,10 @@ static __u64 number_of(struct rocescope_blocks *b, const struct rocescope_comple
 
 static void expect(struct rocescope_blocks *b, __u64 part, __u32 generation)
 {
-	struct expected *e = &b->expected[part];
+	struct blocks_expected *e = &b->expected[part];
 
 	if (!e->known || (__s32)(generation - e->value) > 0)
-		*e = (struct expected){ generation, true };
+		*e = (struct blocks_expected){ generation, true };
 }
 
 /* The generations of the parts that these bytes of the ring touch. first: that of the first part. */
@@ -286,7 +286,7 @@ int rocescope_blocks_next(struct rocescope_blocks *b, struct rocescope_block *to
 int rocescope_blocks_torn(const struct rocescope_blocks *b)
 {
 	__u64 place = (b->next - 1) % b->count;
-	const struct expected *e = &b->expected[place * b->parts];
+	const struct blocks_expected *e = &b->expected[place * b->parts];
 	const __u64 *generation = &b->maps->generations[b->offset / b->maps->setup->block + place * b->parts];
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was read before came before this */

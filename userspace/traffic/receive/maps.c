@@ -15,7 +15,7 @@
 #define SETUP "receive_setup"
 
 /* Where the maps come from. */
-struct source {
+struct maps_source {
 	const struct bpf_object *object;
 	const char *pin; /* if there is no object */
 };
@@ -42,7 +42,7 @@ static int open_pinned(const char *name, const char *map)
 }
 
 /* A file descriptor that is the caller's; or a negative errno. */
-static int open_map(const struct source *s, const char *map)
+static int open_map(const struct maps_source *s, const char *map)
 {
 	int fd = s->object ? bpf_object__find_map_fd_by_name(s->object, map) : open_pinned(s->pin, map);
 
@@ -73,7 +73,7 @@ static int check(int fd, enum bpf_map_type type, size_t value, __u32 *count)
 }
 
 /* Maps an array. *count: how many values it has. */
-static int map_array(struct receive_maps *m, const struct source *s, const char *map, size_t value, int protection,
+static int map_array(struct receive_maps *m, const struct maps_source *s, const char *map, size_t value, int protection,
 		     const void **to, __u32 *count)
 {
 	int fd = open_map(s, map), error;
@@ -94,7 +94,7 @@ static int map_array(struct receive_maps *m, const struct source *s, const char 
 	return error;
 }
 
-static int open_regions(struct receive_maps *m, const struct source *s)
+static int open_regions(struct receive_maps *m, const struct maps_source *s)
 {
 	__u32 most;
 
@@ -103,7 +103,7 @@ static int open_regions(struct receive_maps *m, const struct source *s)
 	return m->regions < 0 ? m->regions : check(m->regions, BPF_MAP_TYPE_HASH, sizeof(struct roce_region), &most);
 }
 
-static int map_all(struct receive_maps *m, const struct source *s)
+static int map_all(struct receive_maps *m, const struct maps_source *s)
 {
 	__u32 one, chunks = 0, rings = 0;
 	int error;
@@ -126,7 +126,7 @@ static int map_all(struct receive_maps *m, const struct source *s)
 	return error;
 }
 
-static int open_all(struct receive_maps *m, const struct source *s)
+static int open_all(struct receive_maps *m, const struct maps_source *s)
 {
 	int error;
 
@@ -143,12 +143,12 @@ static int open_all(struct receive_maps *m, const struct source *s)
 
 int receive_maps_of_object(struct receive_maps *m, const struct bpf_object *object)
 {
-	return open_all(m, &(struct source){ .object = object });
+	return open_all(m, &(struct maps_source){ .object = object });
 }
 
 int receive_maps_of_pin(struct receive_maps *m, const char *name)
 {
-	int error = open_all(m, &(struct source){ .pin = name });
+	int error = open_all(m, &(struct maps_source){ .pin = name });
 
 	if (error || m->setup->layout == RECEIVE_LAYOUT)
 		return error;

@@ -24,7 +24,7 @@ static void __attribute__((noreturn)) could_not(const char *what, const char *wh
 
 /* ---- the path ---- */
 
-static void complete_outlet(struct plan *plan)
+static void complete_outlet(struct send_plan *plan)
 {
 	if (plan->interface && plan->file)
 		usage_error("send: %s or -w %s? One of them is enough", plan->interface, plan->file);
@@ -47,7 +47,7 @@ static void complete_file_path(struct send_options *o)
 {
 	static const __u8 ipv4[16] = { [10] = 0xff, [11] = 0xff, 10, 9, 0 };
 	static const __u8 ipv6[16] = { 0xfd, 0x00, 0x00, 0x09 };
-	struct plan *plan = &o->plan;
+	struct send_plan *plan = &o->plan;
 	bool four = o->has_dst ? address_is_ipv4(plan->dst) : !o->has_src || address_is_ipv4(plan->src);
 
 	if (!o->has_src) {
@@ -66,7 +66,7 @@ static void complete_file_path(struct send_options *o)
 
 static void complete_live_path(struct send_options *o)
 {
-	struct plan *plan = &o->plan;
+	struct send_plan *plan = &o->plan;
 
 	if (!o->has_dst)
 		usage_error("send: who receives? Give --dst IP");
@@ -82,7 +82,7 @@ static void complete_live_path(struct send_options *o)
 
 static void complete_path(struct send_options *o)
 {
-	struct plan *plan = &o->plan;
+	struct send_plan *plan = &o->plan;
 
 	if (plan->file)
 		complete_file_path(o);
@@ -106,7 +106,7 @@ static void complete_path(struct send_options *o)
 
 static void complete_messages(struct send_options *o)
 {
-	struct plan *plan = &o->plan;
+	struct send_plan *plan = &o->plan;
 
 	if (plan->op == SEND_ACK || plan->op == SEND_CNP) {
 		if (o->has_message && plan->message)
@@ -130,7 +130,7 @@ static void complete_messages(struct send_options *o)
 
 static void complete_regions(struct send_options *o)
 {
-	struct plan *plan = &o->plan;
+	struct send_plan *plan = &o->plan;
 	uint64_t bytes, all;
 
 	if (!o->has_region_bytes)
@@ -167,7 +167,7 @@ static int compare_qpns(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static void check_qpns(const struct plan *plan)
+static void check_qpns(const struct send_plan *plan)
 {
 	uint32_t *qpns = calloc(plan->qps, sizeof(*qpns));
 
@@ -184,7 +184,7 @@ static void check_qpns(const struct plan *plan)
 
 static void complete_qps(struct send_options *o)
 {
-	struct plan *plan = &o->plan;
+	struct send_plan *plan = &o->plan;
 	/* not 0, and not the sequence that draws the faults */
 	uint64_t random = (plan->seed * 0x9e3779b97f4a7c15ull ^ 0x5053) | 1ull << 63;
 	struct plan_qp *all;
@@ -210,7 +210,7 @@ static void complete_qps(struct send_options *o)
 /* ---- order of the QPs ---- */
 
 /* Fewer weights than QPs: start again from the first weight. */
-static void complete_weights(struct plan *plan)
+static void complete_weights(struct send_plan *plan)
 {
 	uint32_t *all;
 
@@ -258,7 +258,7 @@ static bool next_index(FILE *f, const char *path, unsigned int *line, uint32_t l
 	return digits;
 }
 
-static void read_sequence(struct plan *plan, const char *path, FILE *f, bool *named)
+static void read_sequence(struct send_plan *plan, const char *path, FILE *f, bool *named)
 {
 	unsigned int line = 1;
 	uint32_t index;
@@ -271,7 +271,7 @@ static void read_sequence(struct plan *plan, const char *path, FILE *f, bool *na
 	}
 }
 
-static void complete_sequence(struct plan *plan, const char *path)
+static void complete_sequence(struct send_plan *plan, const char *path)
 {
 	bool *named = calloc(plan->qps, 1);
 	FILE *f = fopen(path, "r");

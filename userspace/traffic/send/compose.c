@@ -30,12 +30,12 @@ struct shape {
 };
 
 struct composer {
-	const struct plan *plan;
+	const struct send_plan *plan;
 	struct pieces pieces;
 	struct shape shape[8]; /* index: AT_*, and WITH_IMMDT where the opcode has immediate data */
 };
 
-static uint32_t put_ethernet(const struct plan *plan, __u8 *to)
+static uint32_t put_ethernet(const struct send_plan *plan, __u8 *to)
 {
 	uint32_t at = 12;
 
@@ -50,7 +50,7 @@ static uint32_t put_ethernet(const struct plan *plan, __u8 *to)
 	return at + 2;
 }
 
-static uint32_t put_ip(const struct plan *plan, __u8 *to)
+static uint32_t put_ip(const struct send_plan *plan, __u8 *to)
 {
 	if (plan->ipv6) {
 		put32(to, 6u << 28 | plan->tos << 20 | plan->flow_label);
@@ -71,7 +71,7 @@ static uint32_t put_ip(const struct plan *plan, __u8 *to)
 }
 
 /* A CNP sets BECN and not MigReq (IBTA A17.9.3). */
-static void put_bth(const struct plan *plan, const struct packet *p, __u8 *to)
+static void put_bth(const struct send_plan *plan, const struct send_packet *p, __u8 *to)
 {
 	bool cnp = roce_opcodes[p->opcode] & OP_CNP;
 
@@ -84,7 +84,7 @@ static void put_bth(const struct plan *plan, const struct packet *p, __u8 *to)
 }
 
 /* Writes the extension headers of the opcode, in their order. */
-static uint32_t put_extensions(const struct packet *p, __u8 *to)
+static uint32_t put_extensions(const struct send_packet *p, __u8 *to)
 {
 	uint32_t op = roce_opcodes[p->opcode];
 	__u8 *at = to;
@@ -115,9 +115,9 @@ static uint32_t put_extensions(const struct packet *p, __u8 *to)
 	return at - to;
 }
 
-void compose_frame(struct composer *c, const struct packet *p, struct frame *f)
+void compose_frame(struct composer *c, const struct send_packet *p, struct send_frame *f)
 {
-	const struct plan *plan = c->plan;
+	const struct send_plan *plan = c->plan;
 	uint32_t content;
 
 	memset(f->bytes, 0, HEADERS_MOST);
@@ -140,7 +140,7 @@ void compose_frame(struct composer *c, const struct packet *p, struct frame *f)
 }
 
 /* The CRC of the eight bytes of ones and the IP header, with its variable fields as ones (IBTA A17.3.3). */
-static uint32_t crc_before_udp(const struct frame *f)
+static uint32_t crc_before_udp(const struct send_frame *f)
 {
 	__u8 covered[8 + WIRE_IPV6_LEN];
 	__u8 *ip = covered + 8;
@@ -169,17 +169,17 @@ static void make_join(uint32_t join[4][256], const __u8 *payload, uint32_t bytes
 			join[byte][value] = join[byte][value & (value - 1)] ^ join[byte][value & -value];
 }
 
-static uint32_t pseudo_header_sum(const struct frame *f)
+static uint32_t pseudo_header_sum(const struct send_frame *f)
 {
 	const __u8 *address = f->bytes + f->ip + (f->ipv6 ? 8 : 12);
 
 	return sum_add(WIRE_PROTO_UDP + f->length - f->udp, address, f->ipv6 ? 32 : 8);
 }
 
-static void make_shape(struct composer *c, struct shape *s, const struct packet *p)
+static void make_shape(struct composer *c, struct shape *s, const struct send_packet *p)
 {
 	uint32_t op = roce_opcodes[p->opcode], at;
-	static struct frame f;
+	static struct send_frame f;
 
 	compose_frame(c, p, &f);
 	memcpy(s->headers, f.bytes, f.payload);
@@ -208,7 +208,7 @@ static void make_shape(struct composer *c, struct shape *s, const struct packet 
 }
 
 /* Sets the fields that differ from packet to packet. */
-static void put_fields(const struct shape *t, const struct packet *p, __u8 *h)
+static void put_fields(const struct shape *t, const struct send_packet *p, __u8 *h)
 {
 	put16(h + t->udp, p->port);
 	put32(h + t->bth + 4, 0xff000000 | p->dqpn);
@@ -226,7 +226,7 @@ static void put_fields(const struct shape *t, const struct packet *p, __u8 *h)
 }
 
 /* The CRC of the payload and its pad of zeroes. */
-static uint32_t content_crc(const struct piece *piece, uint32_t pad)
+static uint32_t content_crc(const struct payload_piece *piece, uint32_t pad)
 {
 	static const __u8 zero[3];
 
@@ -239,7 +239,7 @@ static uint32_t joined(const struct shape *t, uint32_t crc, uint32_t content)
 	       content;
 }
 
-static uint16_t udp_checksum(const struct shape *t, const __u8 *h, const struct piece *piece, uint32_t icrc)
+static uint16_t udp_checksum(const struct shape *t, const __u8 *h, const struct payload_piece *piece, uint32_t icrc)
 {
 	/* the checksum field counts as 0 in the sum; the ICRC is sent lowest byte first */
 	uint32_t sum = t->sum + piece->sum + htons(icrc & 0xffff) + htons(icrc >> 16);
@@ -258,10 +258,10 @@ static void put_tail(struct slot *s, const struct shape *t, const __u8 *content,
 	memcpy(s->tail + SLOT_TAIL - WIRE_ICRC_LEN, &icrc, WIRE_ICRC_LEN);
 }
 
-void compose_slot(struct composer *c, const struct packet *p, struct slot *s)
+void compose_slot(struct composer *c, const struct send_packet *p, struct slot *s)
 {
 	struct shape *t = &c->shape[p->place | (roce_opcodes[p->opcode] & OP_IMMDT ? WITH_IMMDT : 0)];
-	const struct piece *piece;
+	const struct payload_piece *piece;
 	__u8 *h = s->headers;
 	uint32_t icrc;
 
@@ -282,7 +282,7 @@ void compose_slot(struct composer *c, const struct packet *p, struct slot *s)
 	put_tail(s, t, c->pieces.payload + p->payload, icrc);
 }
 
-struct composer *composer_new(const struct plan *plan, __u8 *payload)
+struct composer *composer_new(const struct send_plan *plan, __u8 *payload)
 {
 	struct composer *c = calloc(1, sizeof(*c));
 

@@ -34,7 +34,7 @@ const char *fault_name(enum fault_kind kind)
 	return name;
 }
 
-bool fault_concerns(const struct fault *f, const struct packet *p, uint64_t *number)
+bool fault_concerns(const struct send_fault *f, const struct send_packet *p, uint64_t *number)
 {
 	enum fault_unit unit = fault_rows[f->kind].unit;
 
@@ -58,7 +58,7 @@ bool fault_concerns(const struct fault *f, const struct packet *p, uint64_t *num
 	return false;
 }
 
-uint64_t fault_draw(const struct fault *f, uint64_t *random)
+uint64_t fault_draw(const struct send_fault *f, uint64_t *random)
 {
 	double uniform = ((fault_random(random) >> 11) + 1) * 0x1p-53; /* above 0, at most 1 */
 	double passed;
@@ -72,7 +72,7 @@ uint64_t fault_draw(const struct fault *f, uint64_t *random)
 /* ---- packets ---- */
 
 /* A path MTU other than the plan's. A smaller one would be another mistake if the message's Last were larger than it. */
-static uint32_t other_mtu(const struct plan *plan)
+static uint32_t other_mtu(const struct send_plan *plan)
 {
 	uint32_t smaller = 0, larger = MTU_LEAST;
 
@@ -86,7 +86,7 @@ static uint32_t other_mtu(const struct plan *plan)
 }
 
 /* The payload size that a fault of sizes sets. */
-static uint32_t other_size(const struct fault *f, const struct plan *plan)
+static uint32_t other_size(const struct send_fault *f, const struct send_plan *plan)
 {
 	uint64_t base = plan->mtu;
 
@@ -106,12 +106,12 @@ static uint32_t other_size(const struct fault *f, const struct plan *plan)
 	}
 }
 
-static uint32_t largest_payload(const struct plan *plan)
+static uint32_t largest_payload(const struct send_plan *plan)
 {
 	return plan->message < plan->mtu ? plan->message : plan->mtu;
 }
 
-uint32_t fault_growth(const struct fault *f, const struct plan *plan)
+uint32_t fault_growth(const struct send_fault *f, const struct send_plan *plan)
 {
 	uint32_t size = other_size(f, plan), usual = largest_payload(plan);
 
@@ -128,14 +128,14 @@ uint32_t fault_growth(const struct fault *f, const struct plan *plan)
 }
 
 /* Changes the payload's size. A RETH in the same packet announces the new size. */
-static void resize(struct packet *p, uint32_t bytes)
+static void resize(struct send_packet *p, uint32_t bytes)
 {
 	p->dma_length += bytes - p->payload_bytes;
 	p->payload_bytes = bytes;
 	p->pad = -bytes & 3;
 }
 
-static void mistake_psn(const struct fault *f, const struct plan *plan, struct packet *p)
+static void mistake_psn(const struct send_fault *f, const struct send_plan *plan, struct send_packet *p)
 {
 	uint32_t first = plan_qp(plan, p->qp->index).psn, psn = p->psn;
 
@@ -174,7 +174,7 @@ static void mistake_psn(const struct fault *f, const struct plan *plan, struct p
 	p->psn = psn & PSN_MASK;
 }
 
-bool fault_packet(const struct fault *f, const struct plan *plan, struct packet *p)
+bool fault_packet(const struct send_fault *f, const struct send_plan *plan, struct send_packet *p)
 {
 	switch (f->kind) {
 	case FAULT_missing_first:
@@ -209,7 +209,7 @@ bool fault_packet(const struct fault *f, const struct plan *plan, struct packet 
 
 /* ---- frames ---- */
 
-static void mend_ip_checksum(struct frame *frame)
+static void mend_ip_checksum(struct send_frame *frame)
 {
 	__u8 *ip = frame->bytes + frame->ip;
 
@@ -220,7 +220,7 @@ static void mend_ip_checksum(struct frame *frame)
 }
 
 /* Adds `bytes` to the IP and UDP lengths. Wrong lengths stay wrong by the same amount. */
-static void lengthen(struct frame *frame, int bytes)
+static void lengthen(struct send_frame *frame, int bytes)
 {
 	__u8 *ip_length = frame->bytes + frame->ip + (frame->ipv6 ? 4 : 2), *udp_length = frame->bytes + frame->udp + 4;
 
@@ -230,7 +230,7 @@ static void lengthen(struct frame *frame, int bytes)
 }
 
 /* Inserts zeroes between the headers and the payload. */
-static __u8 *insert_header(struct frame *frame, uint32_t at, uint32_t bytes)
+static __u8 *insert_header(struct send_frame *frame, uint32_t at, uint32_t bytes)
 {
 	uint16_t extension = frame->extension, payload = frame->payload;
 
@@ -241,7 +241,7 @@ static __u8 *insert_header(struct frame *frame, uint32_t at, uint32_t bytes)
 	return frame->bytes + at;
 }
 
-static void remove_header(struct frame *frame, uint32_t at, uint32_t bytes)
+static void remove_header(struct send_frame *frame, uint32_t at, uint32_t bytes)
 {
 	uint16_t extension = frame->extension, payload = frame->payload;
 
@@ -252,13 +252,13 @@ static void remove_header(struct frame *frame, uint32_t at, uint32_t bytes)
 }
 
 /* Another fault may already have removed the extension headers from this packet. */
-static bool has_extensions(const struct frame *frame, uint32_t bytes)
+static bool has_extensions(const struct send_frame *frame, uint32_t bytes)
 {
 	return frame->payload >= frame->extension + bytes;
 }
 
 /* Adds one pad byte to make the length a multiple of 4; three pad bytes become none. */
-static void mistake_pad_count(struct frame *frame)
+static void mistake_pad_count(struct send_frame *frame)
 {
 	uint32_t end = frame->length - (frame->without_icrc ? 0 : WIRE_ICRC_LEN);
 	__u8 *flags = frame->bytes + frame->bth + 1;
@@ -274,7 +274,7 @@ static void mistake_pad_count(struct frame *frame)
 	*flags = (*flags & ~0x30) | ((pad + 1) & 3) << 4;
 }
 
-static void mistake_bth(const struct fault *f, struct frame *frame)
+static void mistake_bth(const struct send_fault *f, struct send_frame *frame)
 {
 	__u8 *bth = frame->bytes + frame->bth;
 
@@ -296,7 +296,7 @@ static void mistake_bth(const struct fault *f, struct frame *frame)
 	}
 }
 
-static void mistake_icrc_way(const struct fault *f, struct frame *frame)
+static void mistake_icrc_way(const struct send_fault *f, struct send_frame *frame)
 {
 	switch (f->kind) {
 #define MISTAKE_MADE(name, ...)                          \
@@ -312,7 +312,7 @@ static void mistake_icrc_way(const struct fault *f, struct frame *frame)
 	}
 }
 
-void fault_frame(const struct fault *f, const struct packet *p, struct frame *frame)
+void fault_frame(const struct send_fault *f, const struct send_packet *p, struct send_frame *frame)
 {
 	__u8 *at;
 
@@ -360,7 +360,7 @@ void fault_frame(const struct fault *f, const struct packet *p, struct frame *fr
 
 /* ---- frames with their ICRC ---- */
 
-static void mistake_udp_checksum(struct frame *frame)
+static void mistake_udp_checksum(struct send_frame *frame)
 {
 	__u8 *udp = frame->bytes + frame->udp;
 	/* the state before hardware offload completes the checksum (roce/icrc/checksum.h): nobody could call it wrong */
@@ -380,7 +380,7 @@ static void mistake_udp_checksum(struct frame *frame)
 }
 
 /* The bits that `where` names: the bytes from *from up to, but without, the returned offset. */
-static uint32_t corrupt_where(const struct fault *f, const struct frame *frame, uint32_t *from)
+static uint32_t corrupt_where(const struct send_fault *f, const struct send_frame *frame, uint32_t *from)
 {
 	uint32_t icrc = frame->without_icrc ? frame->length : frame->length - WIRE_ICRC_LEN;
 
@@ -406,7 +406,7 @@ static uint32_t corrupt_where(const struct fault *f, const struct frame *frame, 
 }
 
 /* The wire and the CRC take a byte's lowest bit first, so a burst in this order is a burst in both. */
-static void corrupt(const struct fault *f, struct frame *frame, uint64_t *random)
+static void corrupt(const struct send_fault *f, struct send_frame *frame, uint64_t *random)
 {
 	uint32_t from, bits = 8 * (corrupt_where(f, frame, &from) - from), burst = f->burst, first;
 
@@ -424,7 +424,7 @@ static void corrupt(const struct fault *f, struct frame *frame, uint64_t *random
 		frame->bytes[from + i / 8] ^= 1 << i % 8;
 }
 
-void fault_after(const struct fault *f, struct frame *frame, uint64_t *random)
+void fault_after(const struct send_fault *f, struct send_frame *frame, uint64_t *random)
 {
 	switch (f->kind) {
 	case FAULT_ip_checksum:

@@ -36,7 +36,7 @@ enum fault_kind {
 	FAULT_KINDS
 };
 
-struct fault {
+struct send_fault {
 	enum fault_kind kind;
 	double p;	       /* 0: not at random */
 	uint64_t every, at;    /* 0: not given; packets of a QP are counted from 1 */
@@ -57,13 +57,13 @@ struct fault {
  * Parses --fault KIND:KEY=VALUE,... and adds it to plan->faults. Returns NULL, or the error without a full stop, valid until
  * the next call.
  */
-const char *fault_parse(struct plan *plan, const char *text);
+const char *fault_parse(struct send_plan *plan, const char *text);
 
 /*
  * Checks that the complete plan can have its faults: for example a QP of that index, or a RETH for a mistake in it. Returns
  * NULL, or the error as above.
  */
-const char *fault_check(const struct plan *plan);
+const char *fault_check(const struct send_plan *plan);
 
 enum fault_stage fault_stage(enum fault_kind kind);
 const char *fault_name(enum fault_kind kind);
@@ -76,26 +76,26 @@ void fault_help(void);
  * Then sets *number to the number, from 1, that at and every are compared with. Call it before any fault has changed the
  * packet.
  */
-bool fault_concerns(const struct fault *f, const struct packet *p, uint64_t *number);
+bool fault_concerns(const struct send_fault *f, const struct send_packet *p, uint64_t *number);
 
 /* For a fault with p: the number of packets (as fault_concerns() counts them) from the last hit to the next, at least 1. */
-uint64_t fault_draw(const struct fault *f, uint64_t *random);
+uint64_t fault_draw(const struct send_fault *f, uint64_t *random);
 
 /* The most bytes by which the fault can make a frame longer than the longest frame without faults. */
-uint32_t fault_growth(const struct fault *f, const struct plan *plan);
+uint32_t fault_growth(const struct send_fault *f, const struct send_plan *plan);
 
 /*
  * Stage FAULT_PACKET. A change to p->psn affects only this packet; a change to p->qp->psn affects all later ones. The packet
  * takes its usual share of the message, whatever its payload_bytes become. Returns false if the packet is not made at all (and
  * takes no PSN).
  */
-bool fault_packet(const struct fault *f, const struct plan *plan, struct packet *p);
+bool fault_packet(const struct send_fault *f, const struct send_plan *plan, struct send_packet *p);
 
 /* Stages FAULT_FRAME and FAULT_ICRC, before frame_seal(). */
-void fault_frame(const struct fault *f, const struct packet *p, struct frame *frame);
+void fault_frame(const struct send_fault *f, const struct send_packet *p, struct send_frame *frame);
 
 /* Stage FAULT_AFTER. */
-void fault_after(const struct fault *f, struct frame *frame, uint64_t *random);
+void fault_after(const struct send_fault *f, struct send_frame *frame, uint64_t *random);
 
 /* The next number of the sequence (xorshift64*). *state must not be 0. */
 static inline uint64_t fault_random(uint64_t *state)

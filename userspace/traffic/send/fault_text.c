@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* --fault: parses text into struct fault, and says what is wrong with it. */
+/* --fault: parses text into struct send_fault, and says what is wrong with it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static bool range(char *text, uint64_t least, uint64_t most, uint32_t *from, uin
 	return true;
 }
 
-static const char *set_value(struct fault *f, const char *text)
+static const char *set_value(struct send_fault *f, const char *text)
 {
 	uint64_t least = values[f->kind].least, most = values[f->kind].most ? values[f->kind].most : PSN_MASK;
 
@@ -128,7 +128,7 @@ static const char *set_value(struct fault *f, const char *text)
 	return NULL;
 }
 
-static const char *set_where(struct fault *f, const char *text)
+static const char *set_where(struct send_fault *f, const char *text)
 {
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(wheres); i++) {
 		if (strcmp(text, wheres[i]))
@@ -150,7 +150,7 @@ static bool set_index(const char *text, uint64_t most, int64_t *to)
 	return true;
 }
 
-static const char *set_burst(struct fault *f, const char *text)
+static const char *set_burst(struct send_fault *f, const char *text)
 {
 	uint64_t bits;
 
@@ -160,7 +160,7 @@ static const char *set_burst(struct fault *f, const char *text)
 	return NULL;
 }
 
-static const char *set_key(struct fault *f, const char *key, char *text)
+static const char *set_key(struct send_fault *f, const char *key, char *text)
 {
 	if (!strcmp(key, "p"))
 		return probability(text, &f->p) ? NULL : "p is a probability: above 0, and at most 1";
@@ -202,7 +202,7 @@ static int word_of(const char *list, const char *word)
 }
 
 /* Parses KEY=VALUE pairs after the `seen` that came before. Defaults are parsed the same way. */
-static const char *set_keys(struct fault *f, char *text, const char *between, uint32_t *seen)
+static const char *set_keys(struct send_fault *f, char *text, const char *between, uint32_t *seen)
 {
 	static const char *const common = "p every at qp";
 	const char *keys = fault_rows[f->kind].keys, *why;
@@ -235,7 +235,7 @@ static const char *set_keys(struct fault *f, char *text, const char *between, ui
 	return NULL;
 }
 
-static void set_defaults(struct fault *f)
+static void set_defaults(struct send_fault *f)
 {
 	char keys[TEXT_MOST];
 
@@ -245,7 +245,7 @@ static void set_defaults(struct fault *f)
 }
 
 /* Checks that the keys of a parsed fault go together. */
-static const char *settle(struct fault *f, uint32_t seen)
+static const char *settle(struct send_fault *f, uint32_t seen)
 {
 	int when = !!f->p + !!f->every + !!f->at;
 	bool losing = f->kind == FAULT_drop || f->kind == FAULT_duplicate || f->kind == FAULT_reorder ||
@@ -260,11 +260,11 @@ static const char *settle(struct fault *f, uint32_t seen)
 	return NULL;
 }
 
-const char *fault_parse(struct plan *plan, const char *text)
+const char *fault_parse(struct send_plan *plan, const char *text)
 {
-	struct fault f = { .kind = FAULT_KINDS, .qp = -1, .byte = -1, .bit = -1, .burst = 1 };
+	struct send_fault f = { .kind = FAULT_KINDS, .qp = -1, .byte = -1, .bit = -1, .burst = 1 };
 	char copy[TEXT_MOST], *keys;
-	struct fault *more;
+	struct send_fault *more;
 	uint32_t seen = 0;
 	const char *why;
 
@@ -323,13 +323,13 @@ void fault_help(void)
 
 /* ---- the plan ---- */
 
-static bool has_messages(const struct plan *plan)
+static bool has_messages(const struct send_plan *plan)
 {
 	return plan->op != SEND_ACK && plan->op != SEND_CNP;
 }
 
 /* What the fault needs and the plan does not have; NULL: nothing. */
-static const char *missing(const struct plan *plan, unsigned int needs)
+static const char *missing(const struct send_plan *plan, unsigned int needs)
 {
 	bool uc = plan->op == SEND_UC_WRITE_IMM || plan->op == SEND_UC_WRITE || plan->op == SEND_UC_SEND;
 	bool rc = plan->op == SEND_RC_WRITE || plan->op == SEND_RC_SEND;
@@ -353,7 +353,7 @@ static const char *missing(const struct plan *plan, unsigned int needs)
 	return NULL;
 }
 
-static const char *missing_parts(const struct plan *plan, enum fault_unit unit)
+static const char *missing_parts(const struct send_plan *plan, enum fault_unit unit)
 {
 	if (unit != UNIT_PACKETS && !has_messages(plan))
 		return "messages";
@@ -364,10 +364,10 @@ static const char *missing_parts(const struct plan *plan, enum fault_unit unit)
 	return NULL;
 }
 
-const char *fault_check(const struct plan *plan)
+const char *fault_check(const struct send_plan *plan)
 {
 	for (size_t i = 0; i < plan->fault_count; i++) {
-		const struct fault *f = &plan->faults[i];
+		const struct send_fault *f = &plan->faults[i];
 		const char *need = missing(plan, fault_rows[f->kind].needs);
 
 		if (!need)

@@ -10,7 +10,7 @@
 
 #define IPV6_BYTES 40 /* without the extension headers, which its length field counts */
 
-void frame_lengths(struct frame *f)
+void frame_lengths(struct send_frame *f)
 {
 	__u8 *ip = f->bytes + f->ip;
 
@@ -24,7 +24,7 @@ void frame_lengths(struct frame *f)
 	put16(ip + 10, ~sum_fold(sum_add(0, ip, f->udp - f->ip)));
 }
 
-void frame_insert(struct frame *f, uint32_t at, uint32_t bytes)
+void frame_insert(struct send_frame *f, uint32_t at, uint32_t bytes)
 {
 	uint16_t *const starts[] = { &f->ip, &f->udp, &f->bth, &f->payload };
 
@@ -39,7 +39,7 @@ void frame_insert(struct frame *f, uint32_t at, uint32_t bytes)
 		f->extension += bytes;
 }
 
-void frame_remove(struct frame *f, uint32_t at, uint32_t bytes)
+void frame_remove(struct send_frame *f, uint32_t at, uint32_t bytes)
 {
 	uint16_t *const starts[] = { &f->ip, &f->udp, &f->bth, &f->extension, &f->payload };
 
@@ -52,7 +52,7 @@ void frame_remove(struct frame *f, uint32_t at, uint32_t bytes)
 }
 
 /* RFC 768, RFC 8200 8.1: covers as many bytes as the UDP length says and the frame has. */
-static void udp_checksum(struct frame *f)
+static void udp_checksum(struct send_frame *f)
 {
 	__u8 *ip = f->bytes + f->ip, *udp = f->bytes + f->udp;
 	uint32_t length = get16(udp + 4), there = f->length - f->udp;
@@ -64,7 +64,7 @@ static void udp_checksum(struct frame *f)
 	put16(udp + 6, (uint16_t)~sum ?: 0xffff); /* 0 would mean: no checksum */
 }
 
-void frame_seal(struct frame *f, const struct plan *plan, uint32_t value, const struct frame *before)
+void frame_seal(struct send_frame *f, const struct send_plan *plan, uint32_t value, const struct send_frame *before)
 {
 	if (!f->without_icrc && f->length >= ICRC_FIELD)
 		icrc_make(f, &f->icrc, value, before, f->bytes + f->length - ICRC_FIELD);
@@ -72,7 +72,7 @@ void frame_seal(struct frame *f, const struct plan *plan, uint32_t value, const 
 		udp_checksum(f);
 }
 
-bool frame_icrc_good(const struct frame *f)
+bool frame_icrc_good(const struct send_frame *f)
 {
 	__u8 right[ICRC_FIELD];
 
@@ -82,7 +82,7 @@ bool frame_icrc_good(const struct frame *f)
 	return !memcmp(right, f->bytes + f->length - ICRC_FIELD, ICRC_FIELD);
 }
 
-void frame_slot(const struct frame *f, __u8 *payload, uint32_t cell, struct slot *s)
+void frame_slot(const struct send_frame *f, __u8 *payload, uint32_t cell, struct slot *s)
 {
 	uint32_t headers = f->payload < f->length ? f->payload : f->length;
 

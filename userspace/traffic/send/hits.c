@@ -5,7 +5,7 @@ static void find_due(struct hits *h)
 {
 	h->due = UINT64_MAX;
 	for (uint64_t left = h->drawn; left; left &= left - 1) {
-		const struct fault *f = hits_first(h, left);
+		const struct send_fault *f = hits_first(h, left);
 
 		if (f->countdown < h->due)
 			h->due = f->countdown;
@@ -17,7 +17,7 @@ static uint64_t drawn_hits(struct hits *h, uint64_t *random)
 	uint64_t hits = 0;
 
 	for (uint64_t left = h->drawn; left; left &= left - 1) {
-		struct fault *f = hits_first(h, left);
+		struct send_fault *f = hits_first(h, left);
 
 		if (f->countdown != h->packets)
 			continue;
@@ -28,7 +28,7 @@ static uint64_t drawn_hits(struct hits *h, uint64_t *random)
 	return hits;
 }
 
-static bool watched_hit(struct fault *f, const struct packet *p, uint64_t *random)
+static bool watched_hit(struct send_fault *f, const struct send_packet *p, uint64_t *random)
 {
 	uint64_t number;
 
@@ -45,7 +45,7 @@ static bool watched_hit(struct fault *f, const struct packet *p, uint64_t *rando
 	return !f->every || number % f->every == 0;
 }
 
-uint64_t hits_of(struct hits *h, const struct packet *p, uint64_t *random)
+uint64_t hits_of(struct hits *h, const struct send_packet *p, uint64_t *random)
 {
 	uint64_t hits = 0;
 
@@ -58,20 +58,20 @@ uint64_t hits_of(struct hits *h, const struct packet *p, uint64_t *random)
 }
 
 /* Faults that count messages, or one QP's packets, are not drawn from all packets. */
-static bool is_drawn_from_all(const struct fault *f)
+static bool is_drawn_from_all(const struct send_fault *f)
 {
 	struct send_qp qp = { 0 };
-	struct packet middle = { .qp = &qp, .number = 7, .message = 1 };
+	struct send_packet middle = { .qp = &qp, .number = 7, .message = 1 };
 	uint64_t number;
 
 	return f->p && f->qp < 0 && fault_concerns(f, &middle, &number) && number == middle.number;
 }
 
-void hits_start(struct hits *h, const struct plan *plan, uint64_t *random)
+void hits_start(struct hits *h, const struct send_plan *plan, uint64_t *random)
 {
 	*h = (struct hits){ .faults = plan->faults };
 	for (size_t i = 0; i < plan->fault_count; i++) {
-		struct fault *f = &plan->faults[i];
+		struct send_fault *f = &plan->faults[i];
 
 		if (f->p)
 			f->countdown = fault_draw(f, random);

@@ -10,7 +10,7 @@
 #define FAULTS_MOST 64
 
 struct hits {
-	struct fault *faults;
+	struct send_fault *faults;
 	uint64_t watched; /* faults to check for every packet */
 	uint64_t drawn;	  /* faults drawn at random over all packets: their countdown is the number of the next packet to hit */
 	uint64_t due;	  /* the lowest of those numbers */
@@ -18,13 +18,13 @@ struct hits {
 };
 
 /* The plan has at most FAULTS_MOST faults. Sets their countdowns. random: see fault_random(). */
-void hits_start(struct hits *h, const struct plan *plan, uint64_t *random);
+void hits_start(struct hits *h, const struct send_plan *plan, uint64_t *random);
 
 /* The set of faults that hit this packet. Call it once for every packet. */
-uint64_t hits_of(struct hits *h, const struct packet *p, uint64_t *random);
+uint64_t hits_of(struct hits *h, const struct send_packet *p, uint64_t *random);
 
 /* The first fault of a set, which must not be empty. */
-static inline struct fault *hits_first(const struct hits *h, uint64_t set)
+static inline struct send_fault *hits_first(const struct hits *h, uint64_t set)
 {
 	return &h->faults[__builtin_ctzll(set)];
 }

@@ -9,8 +9,8 @@
 /* crc: of the bytes before, 0 at first. Complemented on entry and on return, like zlib's crc32(). */
 typedef uint32_t crc_function(uint32_t crc, const __u8 *bytes, uint32_t length);
 
-struct recipe {
-	const struct frame *frame, *before;
+struct way_recipe {
+	const struct send_frame *frame, *before;
 	uint32_t value;
 
 	/* input: bytes of ones; the masked headers from `from` to `to`; payload and pad */
@@ -49,7 +49,7 @@ static uint32_t crc32c(uint32_t crc, const __u8 *bytes, uint32_t length)
 }
 
 /* Sets the variable fields of a copy of the headers to ones (IBTA 7.8.1 for IPv6, as the GRH; A17.3.3). */
-static void mask(__u8 *headers, const struct frame *f)
+static void mask(__u8 *headers, const struct send_frame *f)
 {
 	__u8 *ip = headers + f->ip, *udp = headers + f->udp, *bth = headers + f->bth;
 
@@ -66,42 +66,42 @@ static void mask(__u8 *headers, const struct frame *f)
 	bth[4] = 0xff;		  /* FECN, BECN, resv8a */
 }
 
-static void way_zero(struct recipe *r)
+static void way_zero(struct way_recipe *r)
 {
 	r->constant = true;
 	r->field = 0;
 }
 
-static void way_constant(struct recipe *r)
+static void way_constant(struct way_recipe *r)
 {
 	r->constant = true;
 	r->field = r->value;
 	r->msb_first = true;
 }
 
-static void way_swapped(struct recipe *r)
+static void way_swapped(struct way_recipe *r)
 {
 	r->exchanged = true;
 }
 
-static void way_not_complemented(struct recipe *r)
+static void way_not_complemented(struct way_recipe *r)
 {
 	r->flipped = ~0u;
 }
 
-static void way_no_ones(struct recipe *r)
+static void way_no_ones(struct way_recipe *r)
 {
 	r->ones = 0;
 }
 
 /* Restores bytes of a header as they are sent. mask: the bits to restore in each byte. */
-static void unmask(struct recipe *r, uint32_t at, uint32_t bytes, __u8 mask)
+static void unmask(struct way_recipe *r, uint32_t at, uint32_t bytes, __u8 mask)
 {
 	for (uint32_t i = at; i < at + bytes; i++)
 		r->headers[i] = (r->headers[i] & ~mask) | (r->frame->bytes[i] & mask);
 }
 
-static void way_unmasked_tos(struct recipe *r)
+static void way_unmasked_tos(struct way_recipe *r)
 {
 	if (r->frame->ipv6) {
 		unmask(r, r->frame->ip, 1, 0x0f);
@@ -111,29 +111,29 @@ static void way_unmasked_tos(struct recipe *r)
 	}
 }
 
-static void way_unmasked_ttl(struct recipe *r)
+static void way_unmasked_ttl(struct way_recipe *r)
 {
 	unmask(r, r->frame->ip + (r->frame->ipv6 ? 7 : 8), 1, 0xff);
 }
 
-static void way_unmasked_ip_checksum(struct recipe *r)
+static void way_unmasked_ip_checksum(struct way_recipe *r)
 {
 	if (!r->frame->ipv6)
 		unmask(r, r->frame->ip + 10, 2, 0xff);
 }
 
 /* The UDP checksum covers the ICRC, so it is not known yet: use 0. */
-static void way_unmasked_udp_checksum(struct recipe *r)
+static void way_unmasked_udp_checksum(struct way_recipe *r)
 {
 	memset(r->headers + r->frame->udp + 6, 0, 2);
 }
 
-static void way_unmasked_resv8a(struct recipe *r)
+static void way_unmasked_resv8a(struct way_recipe *r)
 {
 	unmask(r, r->frame->bth + 4, 1, 0xff);
 }
 
-static void way_unmasked_flow_label(struct recipe *r)
+static void way_unmasked_flow_label(struct way_recipe *r)
 {
 	if (!r->frame->ipv6)
 		return;
@@ -141,30 +141,30 @@ static void way_unmasked_flow_label(struct recipe *r)
 	unmask(r, r->frame->ip + 2, 2, 0xff);
 }
 
-static void way_with_ethernet(struct recipe *r)
+static void way_with_ethernet(struct way_recipe *r)
 {
 	r->from = 0;
 }
 
-static void way_without_ip(struct recipe *r)
+static void way_without_ip(struct way_recipe *r)
 {
 	r->from = r->frame->udp;
 }
 
-static void way_msb_first(struct recipe *r)
+static void way_msb_first(struct way_recipe *r)
 {
 	r->crc = crc32_msb_first;
 	r->msb_first = true;
 }
 
-static void way_crc32c(struct recipe *r)
+static void way_crc32c(struct way_recipe *r)
 {
 	r->crc = crc32c;
 	r->msb_first = false;
 }
 
 /* The register still holds the previous header, whatever its length. */
-static void way_previous_header(struct recipe *r)
+static void way_previous_header(struct way_recipe *r)
 {
 	if (!r->before)
 		return;
@@ -174,25 +174,25 @@ static void way_previous_header(struct recipe *r)
 	r->to = r->before->payload;
 }
 
-static void way_stale_psn(struct recipe *r)
+static void way_stale_psn(struct way_recipe *r)
 {
 	if (r->before)
 		memcpy(r->headers + r->frame->bth + 9, r->before->bytes + r->before->bth + 9, 3);
 }
 
-static __u8 *ip_length(__u8 *headers, const struct frame *f)
+static __u8 *ip_length(__u8 *headers, const struct send_frame *f)
 {
 	return headers + f->ip + (f->ipv6 ? 4 : 2);
 }
 
-static __u8 *udp_length(__u8 *headers, const struct frame *f)
+static __u8 *udp_length(__u8 *headers, const struct send_frame *f)
 {
 	return headers + f->udp + 4;
 }
 
-static void way_stale_length(struct recipe *r)
+static void way_stale_length(struct way_recipe *r)
 {
-	const struct frame *b = r->before;
+	const struct send_frame *b = r->before;
 
 	if (!b)
 		return;
@@ -200,7 +200,7 @@ static void way_stale_length(struct recipe *r)
 	memcpy(udp_length(r->headers, r->frame), udp_length((__u8 *)b->bytes, b), 2);
 }
 
-static void way_no_pad(struct recipe *r)
+static void way_no_pad(struct way_recipe *r)
 {
 	uint32_t pad = r->frame->bytes[r->frame->bth + 1] >> 4 & 3; /* IBTA 9.2.5 */
 
@@ -212,49 +212,49 @@ static void shorten(__u8 *length)
 	put16(length, get16(length) - ICRC_FIELD);
 }
 
-static void way_short_lengths(struct recipe *r)
+static void way_short_lengths(struct way_recipe *r)
 {
 	shorten(ip_length(r->headers, r->frame));
 	shorten(udp_length(r->headers, r->frame));
 }
 
-static void way_short_byte(struct recipe *r)
+static void way_short_byte(struct way_recipe *r)
 {
 	r->payload_bytes -= r->payload_bytes > 0;
 }
 
-static void way_extra_byte(struct recipe *r)
+static void way_extra_byte(struct way_recipe *r)
 {
 	r->zeroes_behind = 1;
 }
 
-static void way_ones_behind(struct recipe *r)
+static void way_ones_behind(struct way_recipe *r)
 {
 	r->ones_behind = 8;
 	r->ones = 0;
 }
 
 /* The register still holds what the packet before left in it. */
-static void way_not_reset(struct recipe *r)
+static void way_not_reset(struct way_recipe *r)
 {
 	if (r->frame->follows)
 		memcpy(&r->start, r->frame->icrc_before, sizeof(r->start));
 }
 
-static void way_not_reset_bare(struct recipe *r)
+static void way_not_reset_bare(struct way_recipe *r)
 {
 	way_not_reset(r);
 	r->ones = 0;
 }
 
 /* The headers as they are sent. The UDP checksum covers the ICRC, so it is not known yet: use 0. */
-static void unmask_all(struct recipe *r)
+static void unmask_all(struct way_recipe *r)
 {
 	memcpy(r->headers, r->frame->bytes, r->frame->payload);
 	way_unmasked_udp_checksum(r);
 }
 
-static void way_ethernet_fcs(struct recipe *r)
+static void way_ethernet_fcs(struct way_recipe *r)
 {
 	unmask_all(r);
 	r->from = 0;
@@ -262,7 +262,7 @@ static void way_ethernet_fcs(struct recipe *r)
 }
 
 #define WAY_MASKED(name, header, at, bytes) \
-	static void way_masked_##name(struct recipe *r) { memset(r->headers + r->frame->header + (at), 0xff, bytes); }
+	static void way_masked_##name(struct way_recipe *r) { memset(r->headers + r->frame->header + (at), 0xff, bytes); }
 
 WAY_MASKED(ip_id, ip, 4, r->frame->ipv6 ? 0 : 2)
 WAY_MASKED(ip_flags, ip, 6, r->frame->ipv6 ? 0 : 2)
@@ -272,14 +272,14 @@ WAY_MASKED(dqpn, bth, 5, 3)
 WAY_MASKED(ackreq, bth, 8, 1)
 WAY_MASKED(psn, bth, 9, 3)
 
-static void way_masked_lengths(struct recipe *r)
+static void way_masked_lengths(struct way_recipe *r)
 {
 	memset(ip_length(r->headers, r->frame), 0xff, 2);
 	memset(udp_length(r->headers, r->frame), 0xff, 2);
 }
 
 /* The mask is applied that many bytes behind the fields, to headers and payload. */
-static void mask_late(struct recipe *r, uint32_t late)
+static void mask_late(struct way_recipe *r, uint32_t late)
 {
 	__u8 bits[CELL_BYTES] = { 0 };
 
@@ -297,7 +297,7 @@ static void mask_late(struct recipe *r, uint32_t late)
 }
 
 #define WAY_LATE_MASK(bytes) \
-	static void way_late_mask_##bytes(struct recipe *r) { mask_late(r, bytes); }
+	static void way_late_mask_##bytes(struct way_recipe *r) { mask_late(r, bytes); }
 
 WAY_LATE_MASK(8)
 WAY_LATE_MASK(16)
@@ -305,7 +305,7 @@ WAY_LATE_MASK(32)
 WAY_LATE_MASK(64)
 
 /* An incomplete last word is left unchanged. */
-static void way_words_swapped(struct recipe *r)
+static void way_words_swapped(struct way_recipe *r)
 {
 	uint32_t whole = r->payload_bytes / 4 * 4;
 
@@ -315,13 +315,13 @@ static void way_words_swapped(struct recipe *r)
 	r->payload = r->changed;
 }
 
-static void (*const ways[ICRC_WAYS])(struct recipe *r) = {
+static void (*const ways[ICRC_WAYS])(struct way_recipe *r) = {
 	[ICRC_WAY_constant] = way_constant,
 #define MISTAKE_MADE(name, ...) [ICRC_WAY_##name] = way_##name,
 #include "roce/icrc/icrc_mistake.def"
 };
 
-static void right_recipe(struct recipe *r, const struct frame *f)
+static void right_recipe(struct way_recipe *r, const struct send_frame *f)
 {
 	uint32_t end = f->length > ICRC_FIELD ? f->length - ICRC_FIELD : 0;
 
@@ -339,7 +339,7 @@ static void right_recipe(struct recipe *r, const struct frame *f)
 	r->msb_first = r->exchanged = r->constant = false;
 }
 
-static uint32_t follow(const struct recipe *r)
+static uint32_t follow(const struct way_recipe *r)
 {
 	static const __u8 ones[8] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, zeroes[1];
 	uint32_t crc;
@@ -360,10 +360,10 @@ void icrc_add(struct icrc_ways *ways, enum icrc_way way)
 		ways->way[ways->count++] = way;
 }
 
-void icrc_make(const struct frame *f, const struct icrc_ways *made, uint32_t value, const struct frame *before,
+void icrc_make(const struct send_frame *f, const struct icrc_ways *made, uint32_t value, const struct send_frame *before,
 	       __u8 field[ICRC_FIELD])
 {
-	struct recipe r;
+	struct way_recipe r;
 	uint32_t icrc;
 
 	right_recipe(&r, f);

@@ -17,7 +17,7 @@ void icrc_add(struct icrc_ways *ways, enum icrc_way way);
  * Computes the field's bytes for the present frame. Ignores the frame's last four bytes, which are the field. value: for
  * ICRC_WAY_constant. before: the QP's previous frame, or NULL.
  */
-void icrc_make(const struct frame *f, const struct icrc_ways *made, uint32_t value, const struct frame *before,
+void icrc_make(const struct send_frame *f, const struct icrc_ways *made, uint32_t value, const struct send_frame *before,
 	       __u8 field[ICRC_FIELD]);
 
 #endif

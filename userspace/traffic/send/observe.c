@@ -149,7 +149,7 @@ static bool read_roce(const struct reader *r, struct truth_packet *p)
 	return true;
 }
 
-struct truth_packet frame_observed(const struct frame *f)
+struct truth_packet frame_observed(const struct send_frame *f)
 {
 	struct truth_packet p = { .addressed = true, .frame_bytes = f->length };
 	struct reader r = { .bytes = f->bytes, .length = f->length };

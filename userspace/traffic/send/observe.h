@@ -6,6 +6,6 @@
 #include "userspace/traffic/send/packet.h"
 #include "userspace/traffic/send/truth.h"
 
-struct truth_packet frame_observed(const struct frame *f);
+struct truth_packet frame_observed(const struct send_frame *f);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define QP_TEXT_MOST 200 /* most characters of a --qp */
 
-static struct plan *plan_of(const struct option_parser *p)
+static struct send_plan *plan_of(const struct option_parser *p)
 {
 	return &((struct send_options *)p->options)->plan;
 }
@@ -88,7 +88,7 @@ static bool parse_time(const char *text, double *seconds)
 /* Parses N, or N/T: N packets every T. */
 void take_burst(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct plan *plan = plan_of(p);
+	struct send_plan *plan = plan_of(p);
 	uint64_t n;
 	double seconds;
 	char *end;
@@ -114,7 +114,7 @@ static void forget_order(struct send_options *o)
 
 static void take_weights(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct plan *plan = plan_of(p);
+	struct send_plan *plan = plan_of(p);
 	size_t room = 1;
 
 	for (const char *c = text; *c; c++)
@@ -157,7 +157,7 @@ void take_interleave(struct option_parser *p, const struct option_entry *e, cons
 
 void take_payload(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct plan *plan = plan_of(p);
+	struct send_plan *plan = plan_of(p);
 
 	if (!strcmp(text, "counter")) {
 		plan->pattern = PATTERN_COUNTER;

@@ -161,7 +161,7 @@ void options_parse_send(struct send_options *o, int argc, char **argv)
 
 void options_free(struct send_options *o)
 {
-	struct plan *plan = &o->plan;
+	struct send_plan *plan = &o->plan;
 	const char *texts[] = { plan->interface, plan->file, plan->truth, plan->pattern_file };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Turns `rocescope send ...` into struct plan. options.c has each option once: `--NAME VALUE` on the command line is `NAME
+ * Turns `rocescope send ...` into struct send_plan. options.c has each option once: `--NAME VALUE` on the command line is `NAME
  * VALUE` in a plan file or a preset. A later option overrides an earlier one; faults and QPs add up.
  */
 #ifndef USERSPACE_TRAFFIC_SEND_OPTIONS_H
@@ -19,7 +19,7 @@ struct qp_words {
 };
 
 struct send_options {
-	struct plan plan;
+	struct send_plan plan;
 	bool json;
 	bool strict_rate; /* --strict-rate: a rate that was not kept is a failure */
 	char **faults; /* the text of each --fault, in the order of plan.faults */

@@ -37,7 +37,7 @@ static uint32_t weight(const struct order *o)
 }
 
 /* A sequence that names only some QPs ends when those QPs do. */
-static void count_named(struct order *o, const struct plan *plan)
+static void count_named(struct order *o, const struct send_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->qps; i++)
 		o->qp[i].next = 0;
@@ -47,7 +47,7 @@ static void count_named(struct order *o, const struct plan *plan)
 		o->active += o->qp[i].next && o->qp[i].messages_left;
 }
 
-void order_start(struct order *o, const struct plan *plan, struct send_qp *qp)
+void order_start(struct order *o, const struct send_plan *plan, struct send_qp *qp)
 {
 	*o = (struct order){ .kind = plan->order, .qp = qp, .turn = plan->turn, .turns = plan->turns };
 	if (o->kind == ORDER_SEQUENCE) {

@@ -17,7 +17,7 @@ struct order {
 };
 
 /* qp: [plan->qps], with messages_left set. plan->turn must stay valid. */
-void order_start(struct order *o, const struct plan *plan, struct send_qp *qp);
+void order_start(struct order *o, const struct send_plan *plan, struct send_qp *qp);
 
 /* NULL: no QP has packets left. */
 struct send_qp *order_next(struct order *o);

@@ -71,7 +71,7 @@ bool outlet_open(struct outlet *o)
 	static const struct outlet_kind *const chosen[] = {
 		[OUT_LIVE] = &outlet_live, [OUT_XDP] = &outlet_xdp, [OUT_PACKET] = &outlet_packet, [OUT_FILE] = &outlet_file,
 	};
-	const struct plan *plan = o->plan;
+	const struct send_plan *plan = o->plan;
 	const struct outlet_kind *kind = chosen[plan->file ? OUT_FILE : plan->out];
 
 	o->reason[0] = '\0';

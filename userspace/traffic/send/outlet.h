@@ -15,7 +15,7 @@
 struct outlet {
 	const struct outlet_kind *kind;
 	struct send_memory *memory;
-	const struct plan *plan;
+	const struct send_plan *plan;
 	uint32_t frame_most;	/* bytes of the plan's longest frame, faults included */
 	void *own;
 	char reason[320];	/* the reason for a failure, or a remark; one line */

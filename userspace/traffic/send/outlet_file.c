@@ -10,7 +10,7 @@
 #define RUN_SLOTS 1024
 
 struct file {
-	struct writer writer;
+	struct pcap_writer writer;
 	__u8 frame[CELL_BYTES];
 };
 

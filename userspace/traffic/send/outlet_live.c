@@ -28,7 +28,7 @@
  * Beginning and ending a run changes the kernel's XDP dispatcher, which waits for RCU: some 30 ms (net/bpf/test_run.c,
  * bpf_prog_change_xdp()). So there is only one run. It has a thread of its own and keeps running while there are no packets.
  */
-struct live {
+struct outlet_live {
 	struct send_bpf *bpf;
 	pthread_t thread;
 	bool started;
@@ -74,7 +74,7 @@ static bool load(struct outlet *o, struct send_bpf *bpf)
  * Pins the thread to its present CPU, and the caller, with threads it starts later, to the others. The scheduler cannot move a
  * thread during a run, and would leave the thread that makes the packets on the same CPU for seconds.
  */
-static void keep_to_cpu(struct live *l)
+static void keep_to_cpu(struct outlet_live *l)
 {
 	int cpu = sched_getcpu();
 	cpu_set_t one;
@@ -85,7 +85,7 @@ static void keep_to_cpu(struct live *l)
 		atomic_store(&l->cpu, cpu);
 }
 
-static void keep_off_cpu(const struct live *l)
+static void keep_off_cpu(const struct outlet_live *l)
 {
 	int cpu = atomic_load(&l->cpu);
 	cpu_set_t others = l->cpus;
@@ -99,7 +99,7 @@ static void keep_off_cpu(const struct live *l)
 static void *keep_running(void *own)
 {
 	static __u8 frame[4096];
-	struct live *l = own;
+	struct outlet_live *l = own;
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = l->bpf->rodata->frame_bytes, .repeat = UINT32_MAX,
 		    .batch_size = l->bpf->rodata->paced ? 1 : BATCH, .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
 
@@ -116,7 +116,7 @@ static void nothing(__attribute__((unused)) int signal)
 }
 
 /* Only this thread receives KICK. */
-static bool start_thread(struct live *l)
+static bool start_thread(struct outlet_live *l)
 {
 	struct sigaction kick = { .sa_handler = nothing };
 	sigset_t others, old;
@@ -134,7 +134,7 @@ static bool start_thread(struct live *l)
 }
 
 /* A signal between two system calls has no effect, so it is repeated. */
-static void stop_thread(struct live *l)
+static void stop_thread(struct outlet_live *l)
 {
 	atomic_store(&l->stop, true);
 	while (!atomic_load(&l->ended)) {
@@ -145,7 +145,7 @@ static void stop_thread(struct live *l)
 }
 
 /* false: the kernel refused the run. */
-static bool wait_running(const struct live *l)
+static bool wait_running(const struct outlet_live *l)
 {
 	while (!__atomic_load_n(&l->bpf->bss->running, __ATOMIC_ACQUIRE) && !atomic_load(&l->error))
 		sleep_until_ns(now_ns() + LOOK_NS);
@@ -155,7 +155,7 @@ static bool wait_running(const struct live *l)
 
 static void release(struct outlet *o)
 {
-	struct live *l = o->own;
+	struct outlet_live *l = o->own;
 
 	if (l->started) {
 		stop_thread(l);
@@ -168,7 +168,7 @@ static void release(struct outlet *o)
 
 static bool prepare(struct outlet *o)
 {
-	struct live *l = o->own;
+	struct outlet_live *l = o->own;
 
 	l->bpf = send_bpf__open();
 	if (!l->bpf)
@@ -188,7 +188,7 @@ static bool live_open(struct outlet *o)
 
 	if (o->frame_most > 4000)
 		return outlet_refuse(o, "frames are longer than a page");
-	o->own = calloc(1, sizeof(struct live));
+	o->own = calloc(1, sizeof(struct outlet_live));
 	if (!o->own)
 		return outlet_refuse(o, "no memory");
 	print = libbpf_set_print(NULL);
@@ -202,7 +202,7 @@ static bool live_open(struct outlet *o)
 /* The kernel does not report that the interface it redirects to no longer exists. */
 static bool is_ready(struct outlet *o)
 {
-	struct live *l = o->own;
+	struct outlet_live *l = o->own;
 	uint64_t now = now_ns();
 	unsigned int ifindex;
 
@@ -218,7 +218,7 @@ static bool is_ready(struct outlet *o)
 /* The packets leave without help; this only waits and checks. */
 static bool live_run(struct outlet *o)
 {
-	struct live *l = o->own;
+	struct outlet_live *l = o->own;
 	int error = atomic_load(&l->error);
 
 	if (!is_ready(o))
@@ -232,7 +232,7 @@ static bool live_run(struct outlet *o)
 
 static bool live_close(struct outlet *o)
 {
-	struct live *l = o->own;
+	struct outlet_live *l = o->own;
 
 	o->refused = l->bpf->bss->refused;
 	release(o);

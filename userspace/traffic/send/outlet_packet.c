@@ -24,26 +24,26 @@
 #define QUEUE_BYTES (32 << 20) /* more than the ring can hold, so that the ring is the limit */
 #define DRAIN_NS NSEC_PER_SEC
 
-struct packets {
+struct outlet_packets {
 	int fd;
 	__u8 *ring;
 	uint32_t frame_bytes; /* of one slot of the ring */
 	uint32_t next;	      /* index of the next slot, the kernel's next as well */
 };
 
-static struct tpacket2_hdr *place(const struct packets *p, uint32_t behind)
+static struct tpacket2_hdr *place(const struct outlet_packets *p, uint32_t behind)
 {
 	return (void *)(p->ring + (size_t)((p->next + behind) % FRAMES) * p->frame_bytes);
 }
 
-static uint32_t status(const struct packets *p, uint32_t behind)
+static uint32_t status(const struct outlet_packets *p, uint32_t behind)
 {
 	uint32_t all = __atomic_load_n(&place(p, behind)->tp_status, __ATOMIC_ACQUIRE);
 
 	return all & (TP_STATUS_SEND_REQUEST | TP_STATUS_SENDING | TP_STATUS_WRONG_FORMAT);
 }
 
-static void set_status(struct packets *p, uint32_t behind, uint32_t value)
+static void set_status(struct outlet_packets *p, uint32_t behind, uint32_t value)
 {
 	__atomic_store_n(&place(p, behind)->tp_status, value, __ATOMIC_RELEASE);
 }
@@ -53,7 +53,7 @@ static bool fail(struct outlet *o, const char *what, int error)
 	return outlet_refuse(o, "%s: %s: %s", o->plan->interface, what, cause_of_interface(error).text);
 }
 
-static bool map_ring(struct outlet *o, struct packets *p)
+static bool map_ring(struct outlet *o, struct outlet_packets *p)
 {
 	struct tpacket_req ring = { .tp_block_size = BLOCK_BYTES, .tp_frame_nr = FRAMES };
 	int version = TPACKET_V2;
@@ -69,7 +69,7 @@ static bool map_ring(struct outlet *o, struct packets *p)
 	return p->ring != MAP_FAILED || fail(o, "a ring of AF_PACKET", errno);
 }
 
-static bool prepare_socket(struct outlet *o, struct packets *p)
+static bool prepare_socket(struct outlet *o, struct outlet_packets *p)
 {
 	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_ifindex = if_nametoindex(o->plan->interface) };
 	int one = 1, room = QUEUE_BYTES;
@@ -88,7 +88,7 @@ static bool prepare_socket(struct outlet *o, struct packets *p)
 
 static void release(struct outlet *o)
 {
-	struct packets *p = o->own;
+	struct outlet_packets *p = o->own;
 
 	if (p && p->fd >= 0)
 		close(p->fd);
@@ -101,7 +101,7 @@ static void release(struct outlet *o)
 
 static bool open_packets(struct outlet *o)
 {
-	struct packets *p = calloc(1, sizeof(*p));
+	struct outlet_packets *p = calloc(1, sizeof(*p));
 
 	o->own = p;
 	o->memory = departure_memory();
@@ -120,7 +120,7 @@ static bool open_packets(struct outlet *o)
 /* Fills the ring with up to `count` frames. Returns how many fitted. */
 static uint32_t fill(struct outlet *o, uint32_t count)
 {
-	struct packets *p = o->own;
+	struct outlet_packets *p = o->own;
 	uint32_t n;
 
 	for (n = 0; n < count && !status(p, n); n++) {
@@ -134,7 +134,7 @@ static uint32_t fill(struct outlet *o, uint32_t count)
 }
 
 /* Takes back frames that the kernel has not taken: they are sent again from the same slot. Returns how many it has taken. */
-static uint32_t take_back(struct packets *p, uint32_t count)
+static uint32_t take_back(struct outlet_packets *p, uint32_t count)
 {
 	uint32_t taken = 0;
 
@@ -147,7 +147,7 @@ static uint32_t take_back(struct packets *p, uint32_t count)
 
 static int send_packets(struct outlet *o, uint32_t count)
 {
-	struct packets *p = o->own;
+	struct outlet_packets *p = o->own;
 	uint32_t filled = fill(o, count), taken;
 	int error = 0;
 
@@ -175,7 +175,7 @@ static bool run(struct outlet *o)
 }
 
 /* Waits a limited time for the device. Returns how many frames it still holds. */
-static uint32_t drain(const struct packets *p)
+static uint32_t drain(const struct outlet_packets *p)
 {
 	uint64_t end = now_ns() + DRAIN_NS;
 	uint32_t held;

@@ -17,7 +17,7 @@
 #define BATCH 64
 #define DRAIN_NS NSEC_PER_SEC
 
-struct xdp {
+struct outlet_xdp {
 	struct xdp_socket socket;
 	__u64 chunk[CHUNKS]; /* the free chunks, `chunks` of them */
 	uint32_t chunks;
@@ -32,7 +32,7 @@ static bool fail(struct outlet *o, const char *what, int error)
 
 static void release(struct outlet *o)
 {
-	struct xdp *x = o->own;
+	struct outlet_xdp *x = o->own;
 
 	if (x)
 		xdp_socket_close(&x->socket);
@@ -41,7 +41,7 @@ static void release(struct outlet *o)
 	free(x);
 }
 
-static bool prepare(struct outlet *o, struct xdp *x)
+static bool prepare(struct outlet *o, struct outlet_xdp *x)
 {
 	const struct xdp_socket_plan plan = { .interface = o->plan->interface, .chunks = CHUNKS, .transmit = CHUNKS,
 					      .several = o->frame_most > XDP_CHUNK_BYTES };
@@ -64,7 +64,7 @@ static bool prepare(struct outlet *o, struct xdp *x)
 
 static bool open_xdp(struct outlet *o)
 {
-	o->own = calloc(1, sizeof(struct xdp));
+	o->own = calloc(1, sizeof(struct outlet_xdp));
 	o->memory = departure_memory();
 	if (prepare(o, o->own)) {
 		pacer_precise_sleep();
@@ -75,7 +75,7 @@ static bool open_xdp(struct outlet *o)
 }
 
 /* Frees the chunks of frames that have left. */
-static void collect(struct xdp *x)
+static void collect(struct outlet_xdp *x)
 {
 	__u32 at, count = xsk_ring_cons__peek(&x->socket.completion, CHUNKS, &at);
 
@@ -85,7 +85,7 @@ static void collect(struct xdp *x)
 }
 
 /* Puts the frame into as many chunks as it needs. false: not enough free chunks. */
-static bool put(struct xdp *x, const struct send_memory *m, const struct slot *s)
+static bool put(struct outlet_xdp *x, const struct send_memory *m, const struct slot *s)
 {
 	__u32 pieces = (s->frame_bytes + XDP_CHUNK_BYTES - 1) / XDP_CHUNK_BYTES, at, done = 0;
 
@@ -115,7 +115,7 @@ static bool put(struct xdp *x, const struct send_memory *m, const struct slot *s
 /* The kernel's answer says whether it has taken the frame. */
 static int send_copied(struct outlet *o)
 {
-	struct xdp *x = o->own;
+	struct outlet_xdp *x = o->own;
 	int error;
 
 	if (!x->offered && !put(x, o->memory, departure_slot(o->memory, 0)))
@@ -136,7 +136,7 @@ static int send_copied(struct outlet *o)
 /* The driver fetches the frames without help. close_xdp() waits until they have left. */
 static int send_zerocopy(struct outlet *o, uint32_t count)
 {
-	struct xdp *x = o->own;
+	struct outlet_xdp *x = o->own;
 	uint32_t n = 0;
 	int error;
 
@@ -152,7 +152,7 @@ static int send_zerocopy(struct outlet *o, uint32_t count)
 
 static int send_xdp(struct outlet *o, uint32_t count)
 {
-	const struct xdp *x = o->own;
+	const struct outlet_xdp *x = o->own;
 
 	return x->socket.zerocopy ? send_zerocopy(o, count) : send_copied(o);
 }
@@ -163,7 +163,7 @@ static bool run(struct outlet *o)
 }
 
 /* Waits a limited time for the device. Returns how many chunks it still holds. */
-static uint32_t drain(struct xdp *x)
+static uint32_t drain(struct outlet_xdp *x)
 {
 	uint64_t end = now_ns() + DRAIN_NS;
 
@@ -176,7 +176,7 @@ static uint32_t drain(struct xdp *x)
 
 static bool close_xdp(struct outlet *o)
 {
-	struct xdp *x = o->own;
+	struct outlet_xdp *x = o->own;
 	uint64_t held = drain(x), invalid = xdp_socket_statistics(&x->socket).tx_invalid_descs;
 
 	if (held)

@@ -30,7 +30,7 @@ struct send_qp {
 /* A packet's place in its message. */
 enum { AT_FIRST = 1, AT_LAST = 2 };
 
-struct packet {
+struct send_packet {
 	struct send_qp *qp;
 	uint64_t number;       /* counts the QP's packets from 1 */
 	uint64_t message;      /* counts the QP's messages from 0 */
@@ -70,7 +70,7 @@ struct icrc_ways {
  * A frame as bytes, with spare room for faults. Offsets are in bytes. Code that inserts or removes bytes updates them
  * (frame_insert(), frame_remove()).
  */
-struct frame {
+struct send_frame {
 	__u8 bytes[CELL_BYTES];
 	uint32_t length;       /* including the ICRC, without FCS */
 	uint16_t ip, udp, bth, extension /* behind the BTH */, payload /* behind its extension headers */;

@@ -46,7 +46,7 @@ static void fill_file(__u8 *to, const char *path)
 		to[i] = to[i - have];
 }
 
-void payload_fill(__u8 *payload, const struct plan *plan)
+void payload_fill(__u8 *payload, const struct send_plan *plan)
 {
 	switch (plan->pattern) {
 	case PATTERN_COUNTER:
@@ -62,13 +62,13 @@ void payload_fill(__u8 *payload, const struct plan *plan)
 	memcpy(payload + PAYLOAD_PATTERN, payload, PAYLOAD_CELLS - PAYLOAD_PATTERN);
 }
 
-const struct piece *payload_piece(struct pieces *p, uint32_t at, uint32_t bytes)
+const struct payload_piece *payload_piece(struct pieces *p, uint32_t at, uint32_t bytes)
 {
-	struct piece *found = &p->piece[(at * 2654435761u + bytes * 40503u) >> 20 & (PIECES - 1)];
+	struct payload_piece *found = &p->piece[(at * 2654435761u + bytes * 40503u) >> 20 & (PIECES - 1)];
 
 	if (found->at == at && found->bytes == bytes)
 		return found;
-	*found = (struct piece){ at, bytes, crc32_gzip_refl(0, p->payload + at, bytes),
+	*found = (struct payload_piece){ at, bytes, crc32_gzip_refl(0, p->payload + at, bytes),
 				 p->sums ? sum_add(0, p->payload + at, bytes) : 0 };
 	return found;
 }

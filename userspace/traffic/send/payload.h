@@ -8,7 +8,7 @@
 
 #define PIECES 4096 /* entries of the cache */
 
-struct piece {
+struct payload_piece {
 	uint32_t at, bytes; /* bytes 0: unused entry */
 	uint32_t crc;	    /* of these bytes only: IEEE 802.3, as zlib's crc32() */
 	uint32_t sum;	    /* of their 16-bit big-endian words, unfolded; an odd last byte is padded with a zero byte; or 0 */
@@ -17,13 +17,13 @@ struct piece {
 struct pieces {
 	const __u8 *payload;
 	bool sums; /* wanted: only for UDP checksums, because they cost several times the CRCs */
-	struct piece piece[PIECES];
+	struct payload_piece piece[PIECES];
 };
 
 /* Fills in the pattern. Errors end the program: a file that is empty or cannot be read. */
-void payload_fill(__u8 *payload, const struct plan *plan);
+void payload_fill(__u8 *payload, const struct send_plan *plan);
 
 /* at + bytes must lie within PAYLOAD_CELLS. The result is valid until the next call. */
-const struct piece *payload_piece(struct pieces *p, uint32_t at, uint32_t bytes);
+const struct payload_piece *payload_piece(struct pieces *p, uint32_t at, uint32_t bytes);
 
 #endif

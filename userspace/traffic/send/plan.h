@@ -11,7 +11,7 @@
 
 #include "lib/number.h"
 
-struct fault;
+struct send_fault;
 
 /* --op */
 enum send_op {
@@ -30,7 +30,7 @@ struct plan_qp {
 	uint64_t va;
 };
 
-struct plan {
+struct send_plan {
 	/* output */
 	const char *interface; /* or NULL */
 	const char *file;      /* -w; "-": standard output */
@@ -83,12 +83,12 @@ struct plan {
 	uint32_t burst;	       /* packets that leave back to back; 1: no bursts */
 	uint64_t seed;
 
-	struct fault *faults;
+	struct send_fault *faults;
 	size_t fault_count;
 };
 
 /* The values of QP k: from its --qp, or from the plan. */
-static inline struct plan_qp plan_qp(const struct plan *plan, uint32_t k)
+static inline struct plan_qp plan_qp(const struct send_plan *plan, uint32_t k)
 {
 	if (plan->qp)
 		return plan->qp[k];

@@ -25,19 +25,19 @@
 struct held {
 	struct held *next;
 	uint64_t due;	 /* leaves after the QP's packet with this number */
-	struct packet packet, before; /* before: the QP's previous packet; its number is 0 if there is none */
+	struct send_packet packet, before; /* before: the QP's previous packet; its number is 0 if there is none */
 	uint64_t faults; /* set of the faults that are not yet applied (a bit each) */
 };
 
 struct planner {
-	struct plan *plan;
+	struct send_plan *plan;
 	struct send_memory *memory;
 	struct composer *composer;
 	struct order order;
 	struct send_qp *qps;
-	struct packet *before;	/* [qps]: each QP's previous packet, if a fault needs it; number 0: none */
+	struct send_packet *before;	/* [qps]: each QP's previous packet, if a fault needs it; number 0: none */
 	struct truth *truth;
-	struct frame frame, before_frame;
+	struct send_frame frame, before_frame;
 	bool goes_on;		/* a fault needs the ICRC of the packet made before */
 	bool follows;		/* there is one, and its ICRC: */
 	__u8 icrc_before[4];
@@ -90,13 +90,13 @@ static struct slot *free_slot(struct planner *p)
 	return &p->memory->ring[p->produced & (RING_SLOTS - 1)];
 }
 
-static double per_second(const struct plan *plan)
+static double per_second(const struct send_plan *plan)
 {
 	return plan->rate.per_second ?: FILE_RATE;
 }
 
 /* Whether the rate counts packets; if not, it counts bits. */
-static bool counts_packets(const struct plan *plan)
+static bool counts_packets(const struct send_plan *plan)
 {
 	return plan->rate.per_second && plan->rate.unit == RATE_PACKETS;
 }
@@ -140,7 +140,7 @@ static void leave(struct planner *p, struct slot *s, bool soon)
 		publish(p);
 }
 
-static void leave_slot(struct planner *p, const struct packet *packet)
+static void leave_slot(struct planner *p, const struct send_packet *packet)
 {
 	struct truth_packet observed = {
 		.opcode = packet->opcode, .icrc_good = true, .dqpn = packet->dqpn, .sqpn = packet->sqpn, .psn = packet->psn,
@@ -167,12 +167,12 @@ static uint32_t free_cell(struct planner *p)
 }
 
 /* The QP's previous packet; NULL: no fault needs it. */
-static struct packet *made_before(const struct planner *p, const struct send_qp *qp)
+static struct send_packet *made_before(const struct planner *p, const struct send_qp *qp)
 {
 	return p->before ? &p->before[qp->index] : NULL;
 }
 
-static const struct frame *frame_before(struct planner *p, const struct packet *before)
+static const struct send_frame *frame_before(struct planner *p, const struct send_packet *before)
 {
 	if (!before || !before->number)
 		return NULL;
@@ -186,7 +186,7 @@ static uint32_t constant_icrc(const struct planner *p, uint64_t faults)
 	uint32_t value = 0;
 
 	for (; faults; faults &= faults - 1) {
-		const struct fault *f = hits_first(&p->hits, faults);
+		const struct send_fault *f = hits_first(&p->hits, faults);
 
 		if (f->kind == FAULT_icrc_constant)
 			value = f->value;
@@ -195,7 +195,7 @@ static uint32_t constant_icrc(const struct planner *p, uint64_t faults)
 }
 
 /* A packet's random bytes depend only on the seed and the packet, so its copies are equal. */
-static uint64_t random_of(const struct planner *p, const struct packet *packet)
+static uint64_t random_of(const struct planner *p, const struct send_packet *packet)
 {
 	uint64_t state = p->plan->seed * 0x9e3779b97f4a7c15ull ^ (uint64_t)packet->qp->index << 40 ^ packet->number;
 
@@ -205,15 +205,15 @@ static uint64_t random_of(const struct planner *p, const struct packet *packet)
 }
 
 /* Composes the packet with its faults, up to its ICRC. */
-static void make_frame(struct planner *p, const struct packet *packet, const struct packet *before, uint64_t faults)
+static void make_frame(struct planner *p, const struct send_packet *packet, const struct send_packet *before, uint64_t faults)
 {
-	struct frame *f = &p->frame;
+	struct send_frame *f = &p->frame;
 
 	compose_frame(p->composer, packet, f);
 	f->follows = packet->follows;
 	memcpy(f->icrc_before, packet->icrc_before, sizeof(f->icrc_before));
 	for (uint64_t left = faults; left; left &= left - 1) {
-		const struct fault *fault = hits_first(&p->hits, left);
+		const struct send_fault *fault = hits_first(&p->hits, left);
 
 		if (fault_stage(fault->kind) == FAULT_FRAME || fault_stage(fault->kind) == FAULT_ICRC)
 			fault_frame(fault, packet, f);
@@ -221,16 +221,16 @@ static void make_frame(struct planner *p, const struct packet *packet, const str
 	frame_seal(f, p->plan, constant_icrc(p, faults), frame_before(p, before));
 }
 
-static void leave_frame(struct planner *p, const struct packet *packet, const struct packet *before, uint64_t faults)
+static void leave_frame(struct planner *p, const struct send_packet *packet, const struct send_packet *before, uint64_t faults)
 {
 	uint64_t random = random_of(p, packet);
-	struct frame *f = &p->frame;
+	struct send_frame *f = &p->frame;
 	struct truth_packet observed;
 	struct slot *s;
 
 	make_frame(p, packet, before, faults);
 	for (uint64_t left = faults; left; left &= left - 1) {
-		const struct fault *fault = hits_first(&p->hits, left);
+		const struct send_fault *fault = hits_first(&p->hits, left);
 
 		if (fault_stage(fault->kind) == FAULT_AFTER)
 			fault_after(fault, f, &random);
@@ -242,7 +242,7 @@ static void leave_frame(struct planner *p, const struct packet *packet, const st
 	leave(p, s, p->plan->rate.per_second);
 }
 
-static void leave_packet(struct planner *p, const struct packet *packet, const struct packet *before, uint64_t faults)
+static void leave_packet(struct planner *p, const struct send_packet *packet, const struct send_packet *before, uint64_t faults)
 {
 	if (faults)
 		leave_frame(p, packet, before, faults);
@@ -251,7 +251,8 @@ static void leave_packet(struct planner *p, const struct packet *packet, const s
 }
 
 /* Inserts the packet after those that are due no later. before: may be NULL. Returns false without memory. */
-static bool held_add(struct send_qp *qp, const struct packet *p, const struct packet *before, uint64_t faults, uint64_t due)
+static bool held_add(struct send_qp *qp, const struct send_packet *p, const struct send_packet *before, uint64_t faults,
+		     uint64_t due)
 {
 	struct held **at = &qp->held, *h = malloc(sizeof(*h));
 
@@ -302,12 +303,12 @@ static bool leave_rest(struct planner *p, struct send_qp *qp)
 	return true;
 }
 
-static uint32_t later_by(struct planner *p, const struct fault *f)
+static uint32_t later_by(struct planner *p, const struct send_fault *f)
 {
 	return f->by + (f->by_most > f->by ? fault_random(&p->random) % (f->by_most - f->by + 1) : 0);
 }
 
-static void hold(const struct packet *packet, const struct packet *before, uint64_t faults, uint64_t due)
+static void hold(const struct send_packet *packet, const struct send_packet *before, uint64_t faults, uint64_t due)
 {
 	if (!held_add(packet->qp, packet, before, faults, due))
 		err(1, "no memory for packets that leave later");
@@ -317,7 +318,7 @@ static void hold(const struct packet *packet, const struct packet *before, uint6
  * If a fault needs it: tells the packet the ICRC of the packet made before it, and keeps its own one. What was before is known
  * when a packet is made, not when it leaves: a duplicate is the same as the first, and a late packet the same as in time.
  */
-static void go_on(struct planner *p, struct packet *packet, uint64_t faults)
+static void go_on(struct planner *p, struct send_packet *packet, uint64_t faults)
 {
 	if (!p->goes_on)
 		return;
@@ -331,15 +332,15 @@ static void go_on(struct planner *p, struct packet *packet, uint64_t faults)
 }
 
 /* Makes a packet that some faults hit. false: it is not made, and takes no PSN. */
-static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
+static bool make_faulty(struct planner *p, struct send_packet *packet, uint64_t hits)
 {
-	const struct packet *before = made_before(p, packet->qp);
+	const struct send_packet *before = made_before(p, packet->qp);
 	bool drop = false, again = false;
 	uint32_t by = 0, again_by = 0;
 	uint64_t bytes = 0; /* faults of the later stages */
 
 	for (uint64_t left = hits; left; left &= left - 1) {
-		struct fault *f = hits_first(&p->hits, left);
+		struct send_fault *f = hits_first(&p->hits, left);
 
 		if (f->kind == FAULT_drop) {
 			drop = true;
@@ -374,7 +375,7 @@ static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 
 static void make_one(struct planner *p, struct send_qp *qp)
 {
-	struct packet packet;
+	struct send_packet packet;
 	uint32_t psn = qp->psn;
 	uint64_t hits;
 	bool made;
@@ -454,7 +455,7 @@ struct truth *planner_truth(const struct planner *p)
 }
 
 /* Late packets catch up at twice the rate at most, so that no bursts leave which the plan does not have. */
-static uint64_t spacing_ns(const struct plan *plan)
+static uint64_t spacing_ns(const struct send_plan *plan)
 {
 	/* payload bytes of the shortest packet */
 	uint32_t last = plan->message ? plan->message % plan->mtu ?: plan->mtu : 0;
@@ -465,7 +466,7 @@ static uint64_t spacing_ns(const struct plan *plan)
 
 static void prepare_faults(struct planner *p)
 {
-	const struct plan *plan = p->plan;
+	const struct send_plan *plan = p->plan;
 	bool stale = false;
 
 	if (plan->fault_count > FAULTS_MOST)
@@ -480,7 +481,7 @@ static void prepare_faults(struct planner *p)
 		err(1, "no memory for %u QPs", plan->qps);
 }
 
-struct planner *planner_new(struct plan *plan, struct send_memory *memory)
+struct planner *planner_new(struct send_plan *plan, struct send_memory *memory)
 {
 	struct planner *p = calloc(1, sizeof(*p));
 
@@ -519,7 +520,7 @@ void planner_free(struct planner *p)
 	free(p);
 }
 
-uint32_t plan_longest_frame(const struct plan *plan)
+uint32_t plan_longest_frame(const struct send_plan *plan)
 {
 	uint32_t payload = plan->message < plan->mtu ? plan->message : plan->mtu, growth = 0;
 

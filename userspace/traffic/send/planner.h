@@ -10,7 +10,7 @@
 struct planner;
 
 /* Errors end the program: no memory, or a payload file that cannot be read. */
-struct planner *planner_new(struct plan *plan, struct send_memory *memory);
+struct planner *planner_new(struct send_plan *plan, struct send_memory *memory);
 
 /* Runs until the plan ends or `stop` (lib/stop.h) is set. Waits while the ring is full. Needs a thread of its own. */
 void planner_run(struct planner *p);
@@ -26,6 +26,6 @@ struct truth *planner_truth(const struct planner *p);
 void planner_free(struct planner *p);
 
 /* Bytes of the longest frame that the plan can make, faults included. */
-uint32_t plan_longest_frame(const struct plan *plan);
+uint32_t plan_longest_frame(const struct send_plan *plan);
 
 #endif

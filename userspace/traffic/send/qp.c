@@ -25,7 +25,7 @@ static const struct operation {
 	[SEND_CNP] = { .only = 0x81 },
 };
 
-static uint16_t source_port(const struct plan *plan, uint32_t index, uint64_t *random)
+static uint16_t source_port(const struct send_plan *plan, uint32_t index, uint64_t *random)
 {
 	switch (plan->ports) {
 	case PORTS_PER_QP:
@@ -37,7 +37,7 @@ static uint16_t source_port(const struct plan *plan, uint32_t index, uint64_t *r
 	}
 }
 
-struct send_qp *qps_new(const struct plan *plan, uint64_t *random)
+struct send_qp *qps_new(const struct send_plan *plan, uint64_t *random)
 {
 	struct send_qp *qps = calloc(plan->qps, sizeof(*qps));
 
@@ -73,7 +73,7 @@ static uint8_t opcode(const struct operation *o, uint8_t place)
 }
 
 /* Of the QP's message m; it ends a frame. */
-static uint32_t immediate(const struct plan *plan, uint64_t m, uint32_t psn)
+static uint32_t immediate(const struct send_plan *plan, uint64_t m, uint32_t psn)
 {
 	uint64_t frame = m / plan->frame;
 
@@ -83,19 +83,19 @@ static uint32_t immediate(const struct plan *plan, uint64_t m, uint32_t psn)
 }
 
 /* Messages inside a frame have no immediate data. */
-static const struct operation *operation_of(const struct plan *plan, uint64_t m)
+static const struct operation *operation_of(const struct send_plan *plan, uint64_t m)
 {
 	bool inside = plan->op == SEND_UC_WRITE_IMM && (m + 1) % plan->frame;
 
 	return &operations[inside ? SEND_UC_WRITE : plan->op];
 }
 
-void qp_packet(const struct plan *plan, struct send_qp *qp, struct packet *p)
+void qp_packet(const struct send_plan *plan, struct send_qp *qp, struct send_packet *p)
 {
 	uint64_t rest = plan->message - qp->offset;
 	uint8_t place = (qp->offset ? 0 : AT_FIRST) | (rest <= plan->mtu ? AT_LAST : 0);
 
-	*p = (struct packet){
+	*p = (struct send_packet){
 		.qp = qp,
 		.number = ++qp->packets,
 		.message = qp->messages,
@@ -132,7 +132,7 @@ void qp_take_back(struct send_qp *qp, uint32_t psn)
 	qp->packets--;
 }
 
-uint32_t qp_extension_bytes(const struct plan *plan)
+uint32_t qp_extension_bytes(const struct send_plan *plan)
 {
 	const struct operation *o = &operations[plan->op];
 	const uint8_t all[] = { o->first, o->middle, o->last, o->only };

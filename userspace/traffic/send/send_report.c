@@ -43,7 +43,7 @@ static json_t *lateness_json(const struct send_report *r)
 
 static bool print_json(const struct send_report *r, FILE *to)
 {
-	const struct plan *plan = &r->options->plan;
+	const struct send_plan *plan = &r->options->plan;
 	json_t *object = json_pack("{s:s, s:b, s:s, s:s?, s:s?, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:b, s:s?, s:o, s:o, "
 				   "s:o}",
 		"schema", "rocescope.send/1",
@@ -109,7 +109,7 @@ static void print_faults(const struct send_options *o, FILE *to)
 
 static bool print_people(const struct send_report *r, FILE *to)
 {
-	const struct plan *plan = &r->options->plan;
+	const struct send_plan *plan = &r->options->plan;
 
 	fprintf(to, "%" PRIu64 " packet%s, %" PRIu64 " bytes ", r->packets, r->packets == 1 ? "" : "s", r->bytes);
 	if (plan->file)

@@ -22,7 +22,7 @@ static uint32_t key_of(const struct truth_packet *p, uint32_t op)
 	return (p->dqpn & TRUTH_PSN_MASK) | (op & OP_RESPONSE ? KEY_IS_RESPONSE : 0);
 }
 
-struct truth *truth_new(const struct plan *plan)
+struct truth *truth_new(const struct send_plan *plan)
 {
 	struct truth *t = calloc(1, sizeof(*t));
 	uint64_t places = 1;

@@ -32,7 +32,7 @@ struct truth_packet {
 };
 
 /* NULL: no memory. */
-struct truth *truth_new(const struct plan *plan);
+struct truth *truth_new(const struct send_plan *plan);
 
 /* The stream of a QP. The QP keeps it, so that no lookup is needed. */
 struct truth_stream *truth_of_qp(struct truth *t, const struct send_qp *qp);

@@ -30,14 +30,14 @@ static void start_at(struct truth_psn *s, uint64_t position)
 void truth_psn_start(struct truth_psn *s, uint32_t psn)
 {
 	start_at(s, POSITIONS + psn);
-	s->stepped = 0;
+	s->unknown_psns = 0;
 }
 
 void truth_psn_free(struct truth_psn *s)
 {
 	free(s->missing);
-	free(s->trial.position);
-	free(s->trial.packet);
+	free(s->probation.position);
+	free(s->probation.packet);
 }
 
 /* Makes room for one more range; forgets the oldest one if necessary. */
@@ -191,8 +191,8 @@ static bool is_another(const struct truth_psn *s, const struct psn_packet *p, ui
 	return false;
 }
 
-/* Without memory the trial has only its last packet. */
-static void another_add(struct psn_trial *t, const struct psn_packet *p, uint64_t position)
+/* Without memory the probation has only its last packet. */
+static void another_add(struct psn_probation *t, const struct psn_packet *p, uint64_t position)
 {
 	if (t->count == t->room && t->room < LONGEST_RUN) {
 		uint32_t room = t->room ? 2 * t->room : 2 * ENOUGH;
@@ -216,40 +216,40 @@ static void another_add(struct psn_trial *t, const struct psn_packet *p, uint64_
 
 static void another_begin(struct truth_psn *s, const struct psn_packet *p, uint64_t position, int kind)
 {
-	struct psn_trial *t = &s->trial;
+	struct psn_probation *t = &s->probation;
 
 	t->kind = kind;
 	t->count = 0;
 	t->next = position - 1;
 	t->differs = false;
-	t->other = s->has_other && ((p->psn - s->other) & TRUTH_PSN_MASK) <= WINDOW;
+	t->interleaved = s->has_interleaved && ((p->psn - s->interleaved) & TRUTH_PSN_MASK) <= WINDOW;
 	another_add(t, p, position);
 }
 
 static void another_lose(struct truth_psn *s)
 {
-	struct psn_trial *t = &s->trial;
+	struct psn_probation *t = &s->probation;
 
 	if (t->kind != SEEN_BEFORE) {
-		*(t->other ? &s->interleaved : &s->strays) += t->count;
-		s->other = t->next;
-		s->has_other = true;
+		*(t->interleaved ? &s->interleaved : &s->strays) += t->count;
+		s->interleaved = t->next;
+		s->has_interleaved = true;
 	}
-	t->kind = NO_TRIAL;
+	t->kind = NO_PROBATION;
 }
 
 static void another_win(struct truth_psn *s)
 {
-	struct psn_trial *t = &s->trial;
+	struct psn_probation *t = &s->probation;
 	uint64_t duplicates = s->duplicates, unknown = s->unknown;
 
 	s->by_run = t->kind == SEEN_BEFORE;
-	t->kind = NO_TRIAL;
+	t->kind = NO_PROBATION;
 	s->restarted = true;
 	s->resyncs++;
-	s->turns += t->other && s->turns < 8;
-	s->other = s->next;
-	s->has_other = true;
+	s->alternations += t->interleaved && s->alternations < 8;
+	s->interleaved = s->next;
+	s->has_interleaved = true;
 	memset(s->sample, 0, sizeof(s->sample));
 	start_at(s, t->position[0]);
 	for (uint32_t i = 0; i < t->count; i++) {
@@ -266,7 +266,7 @@ static void another_win(struct truth_psn *s)
 /* A run from before the first packet seen is a part of the sequence. */
 static void join(struct truth_psn *s)
 {
-	struct psn_trial *t = &s->trial;
+	struct psn_probation *t = &s->probation;
 
 	if (t->position[0] >= s->begin || t->differs)
 		return;
@@ -279,17 +279,17 @@ static void join(struct truth_psn *s)
 /* A packet that was seen before, or is too old to know. */
 static void seen_before(struct truth_psn *s, const struct psn_packet *p, uint64_t position)
 {
-	struct psn_trial *t = &s->trial;
+	struct psn_probation *t = &s->probation;
 	bool near = position + WINDOW >= t->next && position <= t->next + WINDOW, wins;
 
-	if (t->kind == NO_TRIAL && position + 1 == s->next)
+	if (t->kind == NO_PROBATION && position + 1 == s->next)
 		return; /* the newest one again: both sequences would go on alike */
-	if (t->kind != NO_TRIAL && (position == t->next || (p->reliable && near))) {
+	if (t->kind != NO_PROBATION && (position == t->next || (p->reliable && near))) {
 		another_add(t, p, position);
 	} else if (p->reliable || p->begins) {
 		another_begin(s, p, position, SEEN_BEFORE);
 	} else {
-		t->kind = NO_TRIAL;
+		t->kind = NO_PROBATION;
 		return;
 	}
 	t->differs |= is_another(s, p, position);
@@ -308,31 +308,31 @@ static void seen_before(struct truth_psn *s, const struct psn_packet *p, uint64_
 static int another_kind(const struct psn_packet *p, int32_t d)
 {
 	if (d > 0 && p->free_jump)
-		return NO_TRIAL;
+		return NO_PROBATION;
 	if (d > WINDOW)
 		return d > LARGEST_GAP ? FAR_AWAY : AFTER_LARGE_GAP;
 	if (d >= -REACH || (p->reliable && (p->response || d >= -RETRANSMITTED)))
-		return NO_TRIAL;
+		return NO_PROBATION;
 	return FAR_AWAY;
 }
 
 /* Whether a packet that would carry the sequence off waits. */
 static bool waits(struct truth_psn *s, const struct psn_packet *p, uint64_t position, int kind)
 {
-	struct psn_trial *t = &s->trial;
+	struct psn_probation *t = &s->probation;
 	int32_t d = psn_distance(t->next, p->psn);
-	uint32_t enough = t->other ? 1u << 2 * s->turns : 1;
+	uint32_t enough = t->interleaved ? 1u << 2 * s->alternations : 1;
 
 	if (t->kind == AFTER_LARGE_GAP &&
 	    (kind == AFTER_LARGE_GAP || (position >= t->position[0] && position <= t->position[0] + LARGEST_GAP))) {
 		if (position == t->position[0])
 			return true;
-		t->kind = NO_TRIAL;
+		t->kind = NO_PROBATION;
 		place(s, &t->packet[0], t->position[0], REACH);
 		kind = another_kind(p, psn_distance(s->next, p->psn));
-		if (kind != NO_TRIAL) /* it may be behind a large gap itself */
+		if (kind != NO_PROBATION) /* it may be behind a large gap itself */
 			another_begin(s, p, position, kind);
-		return kind != NO_TRIAL;
+		return kind != NO_PROBATION;
 	}
 	if (t->kind == FAR_AWAY && d >= -FAR && d <= LARGEST_GAP) {
 		another_add(t, p, t->next + d);
@@ -340,7 +340,7 @@ static bool waits(struct truth_psn *s, const struct psn_packet *p, uint64_t posi
 			another_win(s);
 		return true;
 	}
-	if (t->kind != NO_TRIAL)
+	if (t->kind != NO_PROBATION)
 		another_lose(s);
 	another_begin(s, p, position, kind);
 	return true;
@@ -349,7 +349,7 @@ static bool waits(struct truth_psn *s, const struct psn_packet *p, uint64_t posi
 enum arrival truth_psn_judge(struct truth_psn *s, const struct psn_packet *p, uint64_t *position)
 {
 	int32_t d = psn_distance(s->next, p->psn);
-	struct psn_trial *t = &s->trial;
+	struct psn_probation *t = &s->probation;
 	enum arrival arrival;
 	int kind;
 
@@ -357,25 +357,25 @@ enum arrival truth_psn_judge(struct truth_psn *s, const struct psn_packet *p, ui
 	kind = another_kind(p, d);
 	if (p->free_jump && d < -REACH) {
 		start_at(s, *position);
-		t->kind = NO_TRIAL;
+		t->kind = NO_PROBATION;
 	}
-	if (kind != NO_TRIAL && waits(s, p, *position, kind))
+	if (kind != NO_PROBATION && waits(s, p, *position, kind))
 		return ELSEWHERE;
-	if (d < 0 && -d <= (int32_t)s->stepped)
+	if (d < 0 && -d <= (int32_t)s->unknown_psns)
 		s->next = *position; /* it is the one that an unknown opcode seemed to be */
-	if (d >= 0 || -d <= (int32_t)s->stepped)
-		s->stepped = 0;
+	if (d >= 0 || -d <= (int32_t)s->unknown_psns)
+		s->unknown_psns = 0;
 	arrival = place(s, p, *position, REACH);
 	if (arrival == IN_ORDER || arrival == AFTER_GAP) {
 		remember(s, p, *position);
-		s->turns -= s->turns && *position % 65536 == 0;
+		s->alternations -= s->alternations && *position % 65536 == 0;
 	}
 	if ((t->kind == AFTER_LARGE_GAP && s->next > t->position[0]) || t->kind == FAR_AWAY ||
 	    (t->kind == SEEN_BEFORE && arrival != AGAIN && !(arrival == RECOVERED && p->reliable))) {
 		if (t->kind == SEEN_BEFORE)
 			join(s);
 		another_lose(s);
-	} else if (t->kind == SEEN_BEFORE || (t->kind == NO_TRIAL && arrival == AGAIN))
+	} else if (t->kind == SEEN_BEFORE || (t->kind == NO_PROBATION && arrival == AGAIN))
 		seen_before(s, p, *position);
 	return arrival;
 }

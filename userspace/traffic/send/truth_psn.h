@@ -31,15 +31,15 @@ struct psn_range {
 };
 
 /* Packets that may be of another sequence. They are judged again if they are. */
-struct psn_trial {
-	enum { NO_TRIAL, AFTER_LARGE_GAP, FAR_AWAY, SEEN_BEFORE } kind;
+struct psn_probation {
+	enum { NO_PROBATION, AFTER_LARGE_GAP, FAR_AWAY, SEEN_BEFORE } kind;
 	uint64_t *position;
 	struct psn_packet *packet;
 	uint32_t count, room;
 	uint32_t row;	 /* the last ones, so many, follow each other */
 	uint64_t next;	 /* the position that continues it */
 	bool differs;	 /* a packet differs from the one that had its PSN before */
-	bool other;	 /* it continues the other sequence */
+	bool interleaved;	 /* it continues the other sequence */
 };
 
 #define PSN_SAMPLES 8
@@ -52,14 +52,14 @@ struct truth_psn {
 	struct psn_range *missing; /* oldest first: [first .. first + count - 1] */
 	uint32_t first, count, room;
 	uint64_t unknown_before; /* what was missing before this position is forgotten */
-	uint32_t stepped; /* the last positions before `next`, so many, are those of unknown opcodes */
-	struct psn_trial trial;
+	uint32_t unknown_psns; /* the last positions before `next`, so many, are those of unknown opcodes */
+	struct psn_probation probation;
 	bool restarted; /* the last packet proved another sequence, ... */
 	bool by_run;	/* ... by PSNs that had been seen */
 	/* another sequence that was left, or came between */
-	bool has_other;
+	bool has_interleaved;
 	uint64_t other;
-	uint32_t turns;
+	uint32_t alternations;
 	/* of reliable services: position and `what` of some packets */
 	struct { uint64_t position; uint32_t what; bool set; } sample[PSN_SAMPLES];
 };
@@ -78,14 +78,15 @@ static inline void truth_psn_step(struct truth_psn *s, uint32_t psn)
 	if (psn != (s->next & TRUTH_PSN_MASK))
 		return;
 	s->next++;
-	s->stepped++;
+	s->unknown_psns++;
 }
 
 /* Sets *position to the packet's position. */
 static inline enum arrival truth_psn_take(struct truth_psn *s, const struct psn_packet *p, uint64_t *position)
 {
 	s->restarted = false;
-	if (p->psn != (s->next & TRUTH_PSN_MASK) || s->stepped || s->trial.kind != NO_TRIAL || s->next % 256 == 0 ||
+	if (p->psn != (s->next & TRUTH_PSN_MASK) || s->unknown_psns || s->probation.kind != NO_PROBATION
+	    || s->next % 256 == 0 ||
 	    s->next == s->begin)
 		return truth_psn_judge(s, p, position);
 	*position = s->next++;

@@ -24,7 +24,7 @@ struct truth_stream {
 };
 
 struct truth {
-	const struct plan *plan;
+	const struct send_plan *plan;
 	struct truth_stream **streams; /* in the order in which they appeared */
 	uint32_t count, most;
 	uint32_t *index;	       /* hash table of keys: 1 + index in streams[]; 0: free */

@@ -22,7 +22,7 @@
 
 /* The sender. The caller sets the first members, and zeroes the others. */
 struct ping_pong {
-	struct sender *s;
+	struct stream_sender *s;
 	bool reliable;			/* the transport loses nothing */
 	void *context;
 
@@ -40,7 +40,7 @@ struct ping_pong {
 	bool answered;
 	uint64_t sent_ns;
 	uint64_t unanswered;		/* messages */
-	struct receiver *answers;
+	struct stream_receiver *answers;
 	struct histogram latency;	/* ns */
 };
 
@@ -57,8 +57,9 @@ void ping_pong_answered(struct ping_pong *p, uint16_t flow, uint64_t message, ui
 void ping_pong_report(const struct ping_pong *p, struct stream_report *report);
 
 /*
- * The receiver, where struct receiver says `asked`: whether the packet of `length` bytes with this header is as long as the header
- * says. Then the answer is as large as the message. Otherwise nobody is answered, so that a short packet cannot ask for a long one.
+ * The receiver, where struct stream_receiver says `asked`: whether the packet of `length` bytes with this header is as long as
+ * the header says. Then the answer is as large as the message. Otherwise nobody is answered, so that a short packet cannot ask
+ * for a long one.
  */
 bool ping_pong_sound(const struct stream_header *h, size_t length);
 

@@ -15,9 +15,9 @@
 
 #define CPU_MARK_NS	(100 * NSEC_PER_MSEC)
 
-struct receiver *receiver_new(const struct stream_options *options)
+struct stream_receiver *receiver_new(const struct stream_options *options)
 {
-	struct receiver *r = calloc(1, sizeof(*r));
+	struct stream_receiver *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		err(1, "no memory");
@@ -25,13 +25,13 @@ struct receiver *receiver_new(const struct stream_options *options)
 	return r;
 }
 
-void receiver_ready(struct receiver *r)
+void receiver_ready(struct stream_receiver *r)
 {
 	r->ready_ns = now_ns();
 	fprintf(stderr, "ready\n");
 }
 
-static struct receiver_flow *find_flow(struct receiver *r, uint16_t number)
+static struct receiver_flow *find_flow(struct stream_receiver *r, uint16_t number)
 {
 	struct receiver_flow *flow = r->flow[number];
 
@@ -44,7 +44,7 @@ static struct receiver_flow *find_flow(struct receiver *r, uint16_t number)
 	return flow;
 }
 
-void receiver_end(struct receiver *r, uint16_t number, uint64_t packets, uint64_t messages, unsigned int flows)
+void receiver_end(struct stream_receiver *r, uint16_t number, uint64_t packets, uint64_t messages, unsigned int flows)
 {
 	struct receiver_flow *flow = find_flow(r, number);
 
@@ -57,7 +57,7 @@ void receiver_end(struct receiver *r, uint16_t number, uint64_t packets, uint64_
 	r->flows_sent = flows;
 }
 
-bool receiver_gaps_begin(struct receiver *r, const char *path)
+bool receiver_gaps_begin(struct stream_receiver *r, const char *path)
 {
 	r->gaps = fopen(path, "we");
 	if (!r->gaps)
@@ -66,7 +66,7 @@ bool receiver_gaps_begin(struct receiver *r, const char *path)
 	return fputs("flow,qpn,first,count\n", r->gaps) >= 0;
 }
 
-static void tell_gap(struct receiver *r, unsigned int number, struct receiver_flow *flow)
+static void tell_gap(struct stream_receiver *r, unsigned int number, struct receiver_flow *flow)
 {
 	if (flow->gap)
 		fprintf(r->gaps, "%u,%u,%" PRIu64 ",%" PRIu64 "\n", number, r->gaps_qp[number].qpn, flow->gap_first, flow->gap);
@@ -75,7 +75,7 @@ static void tell_gap(struct receiver *r, unsigned int number, struct receiver_fl
 }
 
 /* Up to `end`, before which nothing more is awaited. */
-static void tell_gaps(struct receiver *r, unsigned int number, struct receiver_flow *flow, uint64_t end)
+static void tell_gaps(struct stream_receiver *r, unsigned int number, struct receiver_flow *flow, uint64_t end)
 {
 	while (flow->told < end) {
 		uint64_t count, first = gaps_missing(&flow->packets, flow->told, end, &count);
@@ -90,7 +90,7 @@ static void tell_gaps(struct receiver *r, unsigned int number, struct receiver_f
 }
 
 /* Before packet `next` is seen: it may push numbers out of the window. Those are looked at many at a time. */
-static void follow_gaps(struct receiver *r, unsigned int number, struct receiver_flow *flow, uint64_t next)
+static void follow_gaps(struct stream_receiver *r, unsigned int number, struct receiver_flow *flow, uint64_t next)
 {
 	if (r->gaps_ordered) {
 		tell_gaps(r, number, flow, next);
@@ -100,7 +100,7 @@ static void follow_gaps(struct receiver *r, unsigned int number, struct receiver
 	}
 }
 
-bool receiver_gaps_end(struct receiver *r)
+bool receiver_gaps_end(struct stream_receiver *r)
 {
 	bool good;
 
@@ -116,12 +116,12 @@ bool receiver_gaps_end(struct receiver *r)
 	return !fclose(r->gaps) && good;
 }
 
-uint64_t receiver_widen(const struct receiver *r, uint16_t flow, uint32_t low)
+uint64_t receiver_widen(const struct stream_receiver *r, uint16_t flow, uint32_t low)
 {
 	return r->flow[flow] ? gaps_widen(&r->flow[flow]->packets, low) : low;
 }
 
-static void count_message(struct receiver *r, struct receiver_flow *flow, const struct stream_packet *p)
+static void count_message(struct stream_receiver *r, struct receiver_flow *flow, const struct stream_packet *p)
 {
 	if (p->message >= flow->next_message)
 		flow->next_message = p->message + 1;
@@ -134,7 +134,7 @@ static void count_message(struct receiver *r, struct receiver_flow *flow, const 
 	}
 }
 
-bool receiver_count(struct receiver *r, const struct stream_packet *p, uint64_t now)
+bool receiver_count(struct stream_receiver *r, const struct stream_packet *p, uint64_t now)
 {
 	struct receiver_flow *flow = find_flow(r, p->flow);
 
@@ -155,7 +155,7 @@ bool receiver_count(struct receiver *r, const struct stream_packet *p, uint64_t 
 	return true;
 }
 
-static void take_latency(struct receiver *r, uint64_t sent, uint64_t received)
+static void take_latency(struct stream_receiver *r, uint64_t sent, uint64_t received)
 {
 	if (sent && received)
 		histogram_add(&r->latency, received > sent ? received - sent : 0);
@@ -165,7 +165,7 @@ static void take_latency(struct receiver *r, uint64_t sent, uint64_t received)
  * Accepts packets of the first packet's run. A run with end markers only may consist of stragglers of an earlier run, so it is
  * replaced by a run with packets.
  */
-static bool of_this_run(struct receiver *r, const struct stream_header *h)
+static bool of_this_run(struct stream_receiver *r, const struct stream_header *h)
 {
 	if (r->flows_seen && r->run == h->run)
 		return true;
@@ -181,18 +181,18 @@ static bool of_this_run(struct receiver *r, const struct stream_header *h)
 	return true;
 }
 
-bool receiver_samples(const struct receiver *r, uint64_t packet)
+bool receiver_samples(const struct stream_receiver *r, uint64_t packet)
 {
 	return r->options->verify && packet % r->options->verify == 0;
 }
 
-void receiver_verified(struct receiver *r, bool right)
+void receiver_verified(struct stream_receiver *r, bool right)
 {
 	r->checked++;
 	r->wrong += !right;
 }
 
-unsigned int receiver_filler(struct receiver *r, const struct stream_header *h)
+unsigned int receiver_filler(struct stream_receiver *r, const struct stream_header *h)
 {
 	unsigned int which = h->flags >> STREAM_FILLER_SHIFT;
 
@@ -203,7 +203,8 @@ unsigned int receiver_filler(struct receiver *r, const struct stream_header *h)
 	return receiver_samples(r, be64toh(h->packet)) ? which : 0;
 }
 
-bool receiver_take_header(struct receiver *r, const struct stream_header *header, size_t length, uint64_t now, uint64_t realtime)
+bool receiver_take_header(struct stream_receiver *r, const struct stream_header *header, size_t length, uint64_t now,
+			  uint64_t realtime)
 {
 	struct stream_header h = *header;
 	struct stream_packet p;
@@ -234,7 +235,7 @@ bool receiver_take_header(struct receiver *r, const struct stream_header *header
 	return true;
 }
 
-void receiver_take(struct receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime)
+void receiver_take(struct stream_receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime)
 {
 	struct stream_header h = {};
 	unsigned int filler;
@@ -247,13 +248,13 @@ void receiver_take(struct receiver *r, const void *payload, size_t length, uint6
 		receiver_verified(r, filler_right((const char *)payload + sizeof(h), length - sizeof(h), filler, 0));
 }
 
-bool receiver_end_seen(const struct receiver *r)
+bool receiver_end_seen(const struct stream_receiver *r)
 {
 	return r->flows_sent && r->flows_ended == r->flows_sent;
 }
 
 /* Ends the CPU meter's period with the last packet, to 100 ms: the wait for the end is not included. */
-static void mark_cpu(struct receiver *r, uint64_t now)
+static void mark_cpu(struct stream_receiver *r, uint64_t now)
 {
 	if (!r->packets || now - r->marked_ns < CPU_MARK_NS || now - r->last_ns > CPU_MARK_NS)
 		return;
@@ -261,7 +262,7 @@ static void mark_cpu(struct receiver *r, uint64_t now)
 	cpu_meter_mark(&r->cpu);
 }
 
-bool receiver_over(struct receiver *r, uint64_t now)
+bool receiver_over(struct stream_receiver *r, uint64_t now)
 {
 	const struct stream_options *o = r->options;
 	uint64_t idle = seconds_to_ns(o->idle);
@@ -278,7 +279,7 @@ bool receiver_over(struct receiver *r, uint64_t now)
 	return now - r->last_any_ns >= idle;
 }
 
-void receiver_pause(struct receiver *r)
+void receiver_pause(struct stream_receiver *r)
 {
 	if (!r->options->pause_ms || r->packets == r->packets_before_pause)
 		return;
@@ -286,7 +287,7 @@ void receiver_pause(struct receiver *r)
 	sleep_until_ns(now_ns() + r->options->pause_ms * NSEC_PER_MSEC);
 }
 
-static json_t *payload_json(const struct receiver *r)
+static json_t *payload_json(const struct stream_receiver *r)
 {
 	if (!r->options->verify || r->unverified)
 		return json_null();
@@ -295,7 +296,7 @@ static json_t *payload_json(const struct receiver *r)
 }
 
 /* Those of which nothing came have no struct. */
-static void report_each_flow(const struct receiver *r, struct stream_report *report)
+static void report_each_flow(const struct stream_receiver *r, struct stream_report *report)
 {
 	unsigned int flows = report->flows > r->flows_seen ? report->flows : r->flows_seen, n = 0;
 	uint64_t *messages = calloc(flows + 1, sizeof(*messages));
@@ -309,7 +310,7 @@ static void report_each_flow(const struct receiver *r, struct stream_report *rep
 	free(messages);
 }
 
-void receiver_report(const struct receiver *r, struct stream_report *report)
+void receiver_report(const struct stream_receiver *r, struct stream_report *report)
 {
 	uint64_t duplicates = 0, late = 0;
 
@@ -342,7 +343,7 @@ void receiver_report(const struct receiver *r, struct stream_report *report)
 	report_extra(report, "foreign", r->foreign);
 }
 
-int receiver_status(const struct receiver *r, const struct stream_report *report)
+int receiver_status(const struct stream_receiver *r, const struct stream_report *report)
 {
 	if (report->error)
 		warnx("receiving failed: %s", report->error);

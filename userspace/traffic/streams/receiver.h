@@ -33,7 +33,7 @@ struct receiver_flow {
 	uint64_t gap, gap_first;			/* the one that ends there: so many, from this number on */
 };
 
-struct receiver {
+struct stream_receiver {
 	const struct stream_options *options;
 	uint32_t run;
 	unsigned int flows_sent;			/* by the end markers; 0: unknown */
@@ -59,20 +59,20 @@ struct receiver {
 	struct receiver_flow *flow[1 << 16];
 };
 
-struct receiver *receiver_new(const struct stream_options *options);
+struct stream_receiver *receiver_new(const struct stream_options *options);
 
 /*
  * Begins the list of what is missing, for receiver_count(): a line "flow,qpn,first,count" for each run of numbers that did not
  * come. It is written as soon as it is known, of packets that may overtake each other 131072 numbers later. false: errno says
  * why it cannot be written.
  */
-bool receiver_gaps_begin(struct receiver *r, const char *path);
+bool receiver_gaps_begin(struct stream_receiver *r, const char *path);
 
 /* Writes the rest: up to a flow's end if that is known. false: not all could be written. */
-bool receiver_gaps_end(struct receiver *r);
+bool receiver_gaps_end(struct stream_receiver *r);
 
 /* Prints `ready`: the program receives from now on. */
-void receiver_ready(struct receiver *r);
+void receiver_ready(struct stream_receiver *r);
 
 /* A stream header in host byte order. */
 struct stream_packet {
@@ -83,48 +83,49 @@ struct stream_packet {
 };
 
 /* Counts a packet of this run. Returns false if it is a duplicate (or too late to know). */
-bool receiver_count(struct receiver *r, const struct stream_packet *p, uint64_t now);
+bool receiver_count(struct stream_receiver *r, const struct stream_packet *p, uint64_t now);
 
 /* Takes a flow's end marker: the numbers of packets, messages and flows sent. */
-void receiver_end(struct receiver *r, uint16_t number, uint64_t packets, uint64_t messages, unsigned int flows);
+void receiver_end(struct stream_receiver *r, uint16_t number, uint64_t packets, uint64_t messages, unsigned int flows);
 
 /* A flow's packet number, from its low 32 bits. */
-uint64_t receiver_widen(const struct receiver *r, uint16_t flow, uint32_t low);
+uint64_t receiver_widen(const struct stream_receiver *r, uint16_t flow, uint32_t low);
 
 /* Whether --verify wants the payload of the packet with that number verified. */
-bool receiver_samples(const struct receiver *r, uint64_t packet);
+bool receiver_samples(const struct stream_receiver *r, uint64_t packet);
 
 /* Counts a verified payload: whether it was what the sender sent. */
-void receiver_verified(struct receiver *r, bool right);
+void receiver_verified(struct stream_receiver *r, bool right);
 
 /* The filler that a packet with this header has to have behind it; 0: it is not to be verified. */
-unsigned int receiver_filler(struct receiver *r, const struct stream_header *h);
+unsigned int receiver_filler(struct stream_receiver *r, const struct stream_header *h);
 
 /*
  * Takes a packet of `length` bytes with this header, received now (ns), and verifies nothing. realtime: by the clock of the header's
  * timestamp, 0: latency is not wanted. Returns whether it counts.
  */
-bool receiver_take_header(struct receiver *r, const struct stream_header *header, size_t length, uint64_t now, uint64_t realtime);
+bool receiver_take_header(struct stream_receiver *r, const struct stream_header *header, size_t length, uint64_t now,
+			  uint64_t realtime);
 
 /* The same with one datagram's payload, which is verified if --verify wants it. */
-void receiver_take(struct receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime);
+void receiver_take(struct stream_receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime);
 
 /* Whether the run is over: all flows ended, no packets arrive any more, or a signal came. */
-bool receiver_over(struct receiver *r, uint64_t now);
+bool receiver_over(struct stream_receiver *r, uint64_t now);
 
 /* --pause: after a read. Sleeps if packets have come since the call before. */
-void receiver_pause(struct receiver *r);
+void receiver_pause(struct stream_receiver *r);
 
 /* Whether every flow's end marker came. If not, losses at the end are unknown. */
-bool receiver_end_seen(const struct receiver *r);
+bool receiver_end_seen(const struct stream_receiver *r);
 
 /* Fills in the receiver's part of the report. The program adds drops and extra fields. */
-void receiver_report(const struct receiver *r, struct stream_report *report);
+void receiver_report(const struct stream_receiver *r, struct stream_report *report);
 
 /*
  * The exit status. 1, with one line on stderr, on an error, if a payload was wrong, or if nothing was received and no signal
  * came.
  */
-int receiver_status(const struct receiver *r, const struct stream_report *report);
+int receiver_status(const struct stream_receiver *r, const struct stream_report *report);
 
 #endif

@@ -14,7 +14,7 @@
 /* Half the receiver's window, so that two messages that overtake each other can still be recognized as complete. */
 #define MAX_PACKETS_PER_MESSAGE	(GAPS_WINDOW / 2)
 
-static void split(struct sender *s, uint64_t size, uint32_t max_payload)
+static void split(struct stream_sender *s, uint64_t size, uint32_t max_payload)
 {
 	uint64_t packets = (size + max_payload - 1) / max_payload;
 
@@ -35,14 +35,14 @@ static double pacer_rate(const struct rate *rate)
 	return rate->unit == RATE_BITS ? rate->per_second / 8 : rate->per_second;
 }
 
-static uint64_t pacer_units(const struct sender *s, uint32_t bytes)
+static uint64_t pacer_units(const struct stream_sender *s, uint32_t bytes)
 {
 	return s->options->rate.unit == RATE_BITS ? bytes : s->wire_packets;
 }
 
-static struct sender *allocate(const struct stream_options *options)
+static struct stream_sender *allocate(const struct stream_options *options)
 {
-	struct sender *s = calloc(1, sizeof(*s) + options->flows * sizeof(s->flows[0]));
+	struct stream_sender *s = calloc(1, sizeof(*s) + options->flows * sizeof(s->flows[0]));
 
 	if (!s)
 		err(1, "no memory for %u flows", options->flows);
@@ -54,7 +54,7 @@ static struct sender *allocate(const struct stream_options *options)
 	return s;
 }
 
-static struct sender *begin(struct sender *s)
+static struct stream_sender *begin(struct stream_sender *s)
 {
 	pacer_precise_sleep();
 	cpu_meter_start(&s->cpu);
@@ -63,24 +63,24 @@ static struct sender *begin(struct sender *s)
 	return s;
 }
 
-void sender_begin_turn(struct sender *s, uint64_t now, unsigned int turn, unsigned int senders)
+void sender_begin_turn(struct stream_sender *s, uint64_t now, unsigned int turn, unsigned int senders)
 {
 	s->begin_ns = now;
 	pacer_start_turn(&s->pacer, pacer_rate(&s->options->rate), now, pacer_units(s, s->packet_bytes), turn, senders);
 }
 
-struct sender *sender_new(const struct stream_options *options, uint32_t max_payload)
+struct stream_sender *sender_new(const struct stream_options *options, uint32_t max_payload)
 {
-	struct sender *s = allocate(options);
+	struct stream_sender *s = allocate(options);
 
 	s->wire_packets = 1;
 	split(s, options->size, max_payload);
 	return begin(s);
 }
 
-struct sender *sender_new_unsplit(const struct stream_options *options, uint32_t path_mtu)
+struct stream_sender *sender_new_unsplit(const struct stream_options *options, uint32_t path_mtu)
 {
-	struct sender *s = allocate(options);
+	struct stream_sender *s = allocate(options);
 
 	s->packet_bytes = options->size;
 	s->packets_per_message = 1;
@@ -88,14 +88,14 @@ struct sender *sender_new_unsplit(const struct stream_options *options, uint32_t
 	return begin(s);
 }
 
-bool sender_has_packet(const struct sender *s, const struct sender_flow *flow)
+bool sender_has_packet(const struct stream_sender *s, const struct sender_flow *flow)
 {
 	const struct stream_options *o = s->options;
 
 	return flow->index || (s->may_start && !(o->messages && s->messages_started == o->messages));
 }
 
-struct sender_flow *sender_next_flow(struct sender *s, uint64_t now)
+struct sender_flow *sender_next_flow(struct stream_sender *s, uint64_t now)
 {
 	const struct stream_options *o = s->options;
 
@@ -116,12 +116,12 @@ struct sender_flow *sender_next_flow(struct sender *s, uint64_t now)
 	return NULL;
 }
 
-bool sender_due(struct sender *s, uint64_t now)
+bool sender_due(struct stream_sender *s, uint64_t now)
 {
 	return pacer_due(&s->pacer, now);
 }
 
-void sender_sleep(const struct sender *s)
+void sender_sleep(const struct stream_sender *s)
 {
 	uint64_t when = pacer_departure(&s->pacer);
 	uint64_t soon = now_ns() + 100 * NSEC_PER_MSEC;
@@ -129,7 +129,7 @@ void sender_sleep(const struct sender *s)
 	sleep_until_ns(when < soon ? when : soon);
 }
 
-uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream_header *header, uint64_t now,
+uint32_t sender_packet(struct stream_sender *s, struct sender_flow *flow, struct stream_header *header, uint64_t now,
 		       uint64_t realtime)
 {
 	bool last = flow->index == s->packets_per_message - 1;
@@ -168,13 +168,13 @@ uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream
 	return length;
 }
 
-void sender_finish(struct sender *s)
+void sender_finish(struct stream_sender *s)
 {
 	s->last_ns = now_ns();
 	cpu_meter_mark(&s->cpu);
 }
 
-void sender_merge(struct sender *s, const struct sender *other)
+void sender_merge(struct stream_sender *s, const struct stream_sender *other)
 {
 	s->messages += other->messages;
 	s->packets += other->packets;
@@ -183,7 +183,7 @@ void sender_merge(struct sender *s, const struct sender *other)
 		s->pacer.slipped_ns = other->pacer.slipped_ns;
 }
 
-const char *sender_run(struct sender *s, bool busy, sender_burst *burst, void *context)
+const char *sender_run(struct stream_sender *s, bool busy, sender_burst *burst, void *context)
 {
 	const char *error = NULL;
 
@@ -202,7 +202,7 @@ const char *sender_run(struct sender *s, bool busy, sender_burst *burst, void *c
 	return error;
 }
 
-void sender_end_marker(const struct sender *s, const struct sender_flow *flow, struct stream_header *header)
+void sender_end_marker(const struct stream_sender *s, const struct sender_flow *flow, struct stream_header *header)
 {
 	*header = (struct stream_header){
 		.magic = htonl(STREAM_MAGIC),
@@ -217,7 +217,7 @@ void sender_end_marker(const struct sender *s, const struct sender_flow *flow, s
 	};
 }
 
-void sender_end(const struct sender *s, void *context,
+void sender_end(const struct stream_sender *s, void *context,
 		bool (*send)(void *context, const struct sender_flow *flow, const struct stream_header *marker))
 {
 	struct stream_header marker;
@@ -232,7 +232,7 @@ void sender_end(const struct sender *s, void *context,
 	}
 }
 
-void sender_report(const struct sender *s, struct stream_report *report)
+void sender_report(const struct stream_sender *s, struct stream_report *report)
 {
 	report->size = s->options->size;
 	report->flows = s->options->flows;

@@ -29,7 +29,7 @@ struct connection {
 
 struct tcp_receiver {
 	const struct tcp_options *o;
-	struct receiver *r;
+	struct stream_receiver *r;
 	unsigned int connections, closed;
 	struct connection *connection;
 	struct pollfd *poll;		/* of the connections; behind them that of the listening socket */

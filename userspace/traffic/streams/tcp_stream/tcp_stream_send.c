@@ -17,18 +17,18 @@
 #define DRAIN_NS	(10 * NSEC_PER_SEC)	/* how long the receiver has to take what is on its way at the end */
 
 /* How much of an answer has come. It is as long as a message. */
-struct answer {
+struct tcp_answer {
 	uint64_t got;
 	struct stream_header header;
 };
 
 struct tcp_sender {
 	const struct tcp_options *o;
-	struct sender *s;
+	struct stream_sender *s;
 	int *fd;		/* one a flow */
 	char *pattern;		/* of all fillers of a whole message */
 	struct ping_pong ping_pong;
-	struct answer *answer;	/* one a flow */
+	struct tcp_answer *answer;	/* one a flow */
 	char buffer[BUFFER_BYTES];
 };
 
@@ -78,7 +78,7 @@ static const char *send_message(void *context, struct sender_flow *flow)
 }
 
 /* Takes what came of a flow's answers, now (ns). */
-static void take_answers(struct tcp_sender *u, struct answer *a, const char *at, size_t left, uint64_t now)
+static void take_answers(struct tcp_sender *u, struct tcp_answer *a, const char *at, size_t left, uint64_t now)
 {
 	uint64_t size = u->o->common.size;
 

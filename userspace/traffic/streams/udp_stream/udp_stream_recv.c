@@ -24,7 +24,7 @@
 
 #define CONTROL_BYTES	CMSG_SPACE(sizeof(int))
 
-struct batch {
+struct recv_batch {
 	struct mmsghdr message[UDP_BATCH];
 	struct iovec iov[UDP_BATCH];
 	struct sockaddr_storage from[UDP_BATCH];
@@ -117,7 +117,7 @@ static void report_busy_poll(struct stream_report *report, int fd, uint64_t poll
 		warnx("--busy-poll had no effect: the packets came from no NAPI");
 }
 
-static void reset(struct batch *b)
+static void reset(struct recv_batch *b)
 {
 	for (int i = 0; i < UDP_BATCH; i++) {
 		b->iov[i] = (struct iovec){ b->buffer[i], BUFFER_BYTES };
@@ -169,7 +169,7 @@ static void answer(int fd, const struct msghdr *from, const void *payload, size_
 	}
 }
 
-static void take_buffer(struct receiver *r, int fd, struct mmsghdr *m, uint64_t now, uint64_t realtime)
+static void take_buffer(struct stream_receiver *r, int fd, struct mmsghdr *m, uint64_t now, uint64_t realtime)
 {
 	const char *at = m->msg_hdr.msg_iov->iov_base;
 	size_t left = m->msg_len, segment = segment_size(&m->msg_hdr);
@@ -185,7 +185,7 @@ static void take_buffer(struct receiver *r, int fd, struct mmsghdr *m, uint64_t 
 	} while (left);
 }
 
-static int take_batch(struct uring *uring, int fd, struct batch *b)
+static int take_batch(struct uring *uring, int fd, struct recv_batch *b)
 {
 	if (uring)
 		return uring_recvmmsg(uring, b->message, WAKE_US);
@@ -196,8 +196,8 @@ static int take_batch(struct uring *uring, int fd, struct batch *b)
 int udp_receive(const struct udp_options *o)
 {
 	struct stream_report report = { .transport = "udp" };
-	struct receiver *r = receiver_new(&o->common);
-	struct batch *b = malloc(sizeof(*b));
+	struct stream_receiver *r = receiver_new(&o->common);
+	struct recv_batch *b = malloc(sizeof(*b));
 	int fd = open_socket(o);
 	struct uring *uring = o->io_uring ? uring_receiver(fd, BUFFER_BYTES, o->gro ? CONTROL_BYTES : 0) : NULL;
 	uint64_t now, read_ns = 0, unread_ns = 0, polled = busy_polled();

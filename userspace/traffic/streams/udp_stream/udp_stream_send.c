@@ -23,7 +23,7 @@
 #define IPV6_OVERHEAD	(40 + 8)
 
 /* The entries of one sendmmsg(): one packet each, or several with UDP_SEGMENT. */
-struct batch {
+struct send_batch {
 	unsigned int entries, packets;
 	uint64_t packets_in[UDP_BATCH];
 	struct mmsghdr message[UDP_BATCH];
@@ -33,8 +33,8 @@ struct batch {
 
 struct udp_sender {
 	const struct udp_options *o;
-	struct sender *s;
-	struct batch *b;
+	struct stream_sender *s;
+	struct send_batch *b;
 	int *fd;		/* one a flow */
 	struct uring *uring;	/* NULL: sendmmsg() */
 	bool ipv6;
@@ -116,7 +116,7 @@ static void enable_gso(struct udp_sender *u)
 /* Whether the next packet fits into the last entry: all its packets must have full size. */
 static bool fits_entry(const struct udp_sender *u, uint32_t entry_bytes, uint32_t last_length)
 {
-	const struct batch *b = u->b;
+	const struct send_batch *b = u->b;
 
 	return u->o->gso && b->entries && last_length == u->s->packet_bytes &&
 	       b->packets_in[b->entries - 1] < GSO_PACKETS && entry_bytes + u->s->packet_bytes <= GSO_BYTES;
@@ -124,7 +124,7 @@ static bool fits_entry(const struct udp_sender *u, uint32_t entry_bytes, uint32_
 
 static void add_packet(struct udp_sender *u, bool join, uint32_t length)
 {
-	struct batch *b = u->b;
+	struct send_batch *b = u->b;
 	struct stream_header *header = &b->header[b->packets];
 	char *filler = u->pattern + (header->flags >> STREAM_FILLER_SHIFT) * FILLER_STEP;
 	struct iovec *iov = b->iov[b->packets];
@@ -147,7 +147,7 @@ static void fill_batch(struct udp_sender *u, struct sender_flow *flow)
 {
 	uint64_t realtime = clock_ns(CLOCK_REALTIME);
 	uint32_t length = 0, entry_bytes = 0;
-	struct batch *b = u->b;
+	struct send_batch *b = u->b;
 
 	b->entries = b->packets = 0;
 	while (sender_due(u->s, u->s->now_ns)) {

@@ -28,7 +28,7 @@
 
 struct xdp_receiver {
 	const struct xdp_stream_options *o;
-	struct receiver *r;
+	struct stream_receiver *r;
 	struct redirect_bpf *program;
 	int link;		/* takes the program away when it is closed, also by a kill */
 	bool native;

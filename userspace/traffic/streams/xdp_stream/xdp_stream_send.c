@@ -22,7 +22,7 @@
 struct xdp_sender {
 	const struct xdp_stream_options *o;
 	struct xdp_socket socket;
-	struct sender *s;
+	struct stream_sender *s;
 	struct xdp_stream_headers template;
 	uint32_t slot_chunks, slots;
 	uint32_t *idle, idle_slots;	/* slots that the kernel does not hold */

@@ -7,13 +7,13 @@
 #define SPIN_NS	NSEC_PER_MSEC		/* the same with --poll */
 #define DONE_NS	(5 * NSEC_PER_SEC)	/* how long sends may take to complete at the end */
 
-static const char *error_of(const struct rdma_players *u)
+static const char *error_of(const struct rdma_duplex *u)
 {
 	return u->q->error ? u->q->error : u->p->error;
 }
 
 /* Of a completion with an error only its status is valid (ibv_poll_cq(3)). */
-static void take(struct rdma_players *u, const struct ibv_wc *wc, uint64_t now)
+static void take(struct rdma_duplex *u, const struct ibv_wc *wc, uint64_t now)
 {
 	if (wc->status != IBV_WC_SUCCESS && !responder_broken(u->p, wc)) {
 		if (!u->q->error)
@@ -37,7 +37,7 @@ static void take(struct rdma_players *u, const struct ibv_wc *wc, uint64_t now)
 }
 
 /* Takes what has come, or waits for it. Returns the number of completions. */
-static int take_completions(struct rdma_players *u, uint64_t timeout_ns, int fd)
+static int take_completions(struct rdma_duplex *u, uint64_t timeout_ns, int fd)
 {
 	uint64_t nap = u->q->d->queue->poll ? SPIN_NS : NAP_NS, limit = now_ns() + (timeout_ns < nap ? timeout_ns : nap), now;
 	struct ibv_wc wc[RDMA_CQ_BATCH];
@@ -55,7 +55,7 @@ static int take_completions(struct rdma_players *u, uint64_t timeout_ns, int fd)
 }
 
 /* Posts all packets of the flow's next message. */
-static void post_message(struct rdma_players *u, struct sender_flow *flow)
+static void post_message(struct rdma_duplex *u, struct sender_flow *flow)
 {
 	uint64_t message = flow->message;
 
@@ -80,7 +80,7 @@ static const char *await_answer(void *context, uint16_t flow, uint64_t timeout_n
 	return error_of(context);
 }
 
-const char *players_send(struct rdma_players *u)
+const char *duplex_send(struct rdma_duplex *u)
 {
 	const char *error;
 	uint64_t limit;
@@ -99,7 +99,7 @@ const char *players_send(struct rdma_players *u)
 	return error ? error : error_of(u);
 }
 
-int players_answer(struct rdma_players *u, uint64_t timeout_ns, int fd)
+int duplex_answer(struct rdma_duplex *u, uint64_t timeout_ns, int fd)
 {
 	int n = take_completions(u, timeout_ns, fd);
 

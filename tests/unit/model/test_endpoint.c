@@ -6,23 +6,23 @@
 
 #include "lib/exit.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/observe/model/told.h"
+#include "userspace/observe/model/endpoint.h"
 
 #define BASICS(transport) "{\"transport\":\"" transport "\",\"size\":4096,\"path_mtu\":1024," \
 	"\"gid\":\"00000000000000000000ffff0a090002\",\"lid\":0"
 #define QP(qpn, rkey, address) "{\"qpn\":" #qpn ",\"psn\":0,\"rkey\":" #rkey ",\"address\":" #address "}"
 #define ONE BASICS("uc") ",\"qps\":[" QP(2048, 4096, 1048576) "]"
 
-static bool take(const char *line, struct told *t, char *why)
+static bool take(const char *line, struct endpoint *t, char *why)
 {
 	json_t *message = control_parse(line, strlen(line), why);
-	bool taken = message && told_parse(message, t, why);
+	bool taken = message && endpoint_parse(message, t, why);
 
 	json_decref(message);
 	return taken;
 }
 
-static void must_take(const char *line, struct told *t)
+static void must_take(const char *line, struct endpoint *t)
 {
 	char why[CONTROL_WHY] = "";
 
@@ -32,7 +32,7 @@ static void must_take(const char *line, struct told *t)
 
 static void with_regions(void **state)
 {
-	struct told t;
+	struct endpoint t;
 
 	(void)state;
 	must_take(BASICS("rc") ",\"qps\":[" QP(2049, 9, 3145728) "," QP(2048, 4294967295, -4096) "],\"slots\":1,\"pkey\":32769,"
@@ -48,37 +48,37 @@ static void with_regions(void **state)
 	assert_memory_equal(t.peer, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\x09\0\x01", 16);
 	assert_int_equal(t.receive_bytes, 0);
 	assert_int_equal(t.regions, 2);
-	assert_int_equal(told_region(&t, 9)->index, 1);
-	assert_int_equal(told_region(&t, 9)->bytes, 2097152);
-	assert_true(told_region(&t, 0xffffffff)->va == 0xfffffffffffff000); /* up to the last address */
-	assert_null(told_region(&t, 10));
-	assert_int_equal(told_qp(&t, 2048)->rkey, 0xffffffff);
-	assert_int_equal(told_qp(&t, 2049)->rkey, 9);
-	assert_null(told_qp(&t, 2050));
-	told_free(&t);
+	assert_int_equal(endpoint_region(&t, 9)->index, 1);
+	assert_int_equal(endpoint_region(&t, 9)->bytes, 2097152);
+	assert_true(endpoint_region(&t, 0xffffffff)->va == 0xfffffffffffff000); /* up to the last address */
+	assert_null(endpoint_region(&t, 10));
+	assert_int_equal(endpoint_qp(&t, 2048)->rkey, 0xffffffff);
+	assert_int_equal(endpoint_qp(&t, 2049)->rkey, 9);
+	assert_null(endpoint_qp(&t, 2050));
+	endpoint_free(&t);
 }
 
 /* One region has the shares of all QPs, with room between them. */
 static void without_regions(void **state)
 {
 	const struct roce_region *r;
-	struct told t;
+	struct endpoint t;
 
 	(void)state;
 	must_take(BASICS("uc") ",\"qps\":[" QP(17, 7, 65536) "," QP(19, 7, 16384) "," QP(20, 5, 0) "],\"slots\":2}", &t);
 	assert_int_equal(t.settings.qps, 0);
 	assert_int_equal(t.pkey, 0xffff);
 	assert_false(t.has_peer);
-	assert_int_equal(t.receive_bytes, TOLD_UNKNOWN);
+	assert_int_equal(t.receive_bytes, ENDPOINT_UNKNOWN);
 	assert_int_equal(t.regions, 2);
-	r = told_region(&t, 7);
+	r = endpoint_region(&t, 7);
 	assert_true(r->va == 16384 && r->bytes == 65536 + 8192 - 16384 && r->index == 1);
-	r = told_region(&t, 5);
+	r = endpoint_region(&t, 5);
 	assert_true(!r->va && r->bytes == 8192 && !r->index);
-	told_free(&t);
+	endpoint_free(&t);
 	must_take(ONE "}", &t); /* without slots: as both ends compute them */
-	assert_int_equal(told_region(&t, 4096)->bytes, 64 * 4096);
-	told_free(&t);
+	assert_int_equal(endpoint_region(&t, 4096)->bytes, 64 * 4096);
+	endpoint_free(&t);
 }
 
 static void refused(void **state)
@@ -107,7 +107,7 @@ static void refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(wrong); i++) {
 		char why[CONTROL_WHY] = "";
-		struct told t;
+		struct endpoint t;
 
 		if (take(wrong[i].line, &t, why) || strcmp(why, wrong[i].why))
 			fail_msg("%s: %s", wrong[i].line, why);
@@ -119,22 +119,22 @@ static void files(void **state)
 {
 	char path[] = "/tmp/told-XXXXXX";
 	int fd = mkstemp(path);
-	struct told t;
+	struct endpoint t;
 
 	(void)state;
 	assert_true(fd >= 0);
 	/* what the receiver printed afterwards is not read */
 	assert_true(dprintf(fd, ONE "}\n{\"role\": \"recv\"}\n") > 0);
-	assert_int_equal(told_read(path, &t), EXIT_RAN);
-	told_free(&t);
+	assert_int_equal(endpoint_read(path, &t), EXIT_RAN);
+	endpoint_free(&t);
 	assert_int_equal(ftruncate(fd, 40), 0);
-	assert_int_equal(told_read(path, &t), EXIT_USAGE);
+	assert_int_equal(endpoint_read(path, &t), EXIT_USAGE);
 	assert_int_equal(ftruncate(fd, 0), 0);
-	assert_int_equal(told_read(path, &t), EXIT_USAGE);
+	assert_int_equal(endpoint_read(path, &t), EXIT_USAGE);
 	close(fd);
 	unlink(path);
-	assert_int_equal(told_read(path, &t), EXIT_COULD_NOT);
-	assert_int_equal(told_read("/", &t), EXIT_COULD_NOT);
+	assert_int_equal(endpoint_read(path, &t), EXIT_COULD_NOT);
+	assert_int_equal(endpoint_read("/", &t), EXIT_COULD_NOT);
 }
 
 int main(void)

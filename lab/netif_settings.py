@@ -3,9 +3,9 @@
 """
 An interface loses its settings when it changes its network namespace or its driver. This keeps them and gives them back.
 
-    keep.py save INTERFACE [ADDRESS...]     prints them, or says why the interface must not be taken away. These addresses, and
-                                            those who are logged in by ssh, must be reached by another one
-    keep.py restore FILE                    gives them back, to the interface that its PCI device has by then
+    netif_settings.py save INTERFACE [ADDRESS...]  prints them, or says why the interface must not be taken away. These addresses, and
+                                                   those who are logged in by ssh, must be reached by another one
+    netif_settings.py restore FILE                 gives them back, to the interface that its PCI device has by then
 """
 import glob
 import json

@@ -70,7 +70,7 @@ static bool is_link_local(const struct path_peer *peer)
 	return peer->address.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
 }
 
-static void look_route(struct path_facts *f, struct place_route *to, const struct path_peer *peer)
+static void read_route(struct path_facts *f, struct place_route *to, const struct path_peer *peer)
 {
 	__u8 address[16];
 
@@ -89,7 +89,7 @@ static void look_route(struct path_facts *f, struct place_route *to, const struc
  * The address of the interface from which packets to the peer leave; else an address, of the peer's family if it has one.
  * Link-local addresses count for a link-local peer only.
  */
-static void look_address(struct path_facts *f, const struct places *p, const struct place_route *route, const struct path_peer *peer)
+static void read_address(struct path_facts *f, const struct places *p, const struct place_route *route, const struct path_peer *peer)
 {
 	bool prefer_six = peer && peer->address.ss_family == AF_INET6, prefer_local = peer && is_link_local(peer);
 
@@ -109,7 +109,7 @@ static void look_address(struct path_facts *f, const struct places *p, const str
 }
 
 /* The RDMA device on this interface. A VLAN has that of the interface below. */
-static void look_rdma(struct path_facts *f, const struct place_route *route, const struct path_peer *peer)
+static void read_rdma(struct path_facts *f, const struct place_route *route, const struct path_peer *peer)
 {
 	struct rdma *r = rdma_open();
 	const struct rdma_host_device *devices = NULL;
@@ -117,8 +117,8 @@ static void look_rdma(struct path_facts *f, const struct place_route *route, con
 	struct places places = { 0 };
 	size_t count = r ? rdma_devices(r, &devices) : 0;
 
-	places_look(&places, devices, count);
-	look_address(f, &places, route, peer);
+	places_read(&places, devices, count);
+	read_address(f, &places, route, peer);
 	link = places_link(&places, f->ifindex);
 	for (size_t i = 0; link && i < count && i < 64; i++)
 		if (link->devices >> i & 1 && !f->rdma[0]) {
@@ -144,7 +144,7 @@ static int take_dcb(struct nl_msg *m, void *context)
 	return NL_OK;
 }
 
-static void look_pfc(struct path_facts *f)
+static void read_pfc(struct path_facts *f)
 {
 	struct {
 		struct dcbmsg dcb;
@@ -176,7 +176,7 @@ static int ask_flag(const struct path_facts *f, __u32 command, __u32 mask)
 	return ethtool(f->name, &v) ? !!(v.data & mask) : PATH_UNKNOWN;
 }
 
-static void look_speed(struct path_facts *f)
+static void read_speed(struct path_facts *f)
 {
 	struct ethtool_cmd link = { .cmd = ETHTOOL_GSET };
 	__u32 mbit;
@@ -188,7 +188,7 @@ static void look_speed(struct path_facts *f)
 		f->gbps = mbit / 1000.0;
 }
 
-static void look_rss(struct path_facts *f)
+static void read_rss(struct path_facts *f)
 {
 	struct ethtool_rxnfc rings = { .cmd = ETHTOOL_GRXRINGS };
 	struct ethtool_rxnfc hash = { .cmd = ETHTOOL_GRXFH, .flow_type = UDP_V4_FLOW };
@@ -209,7 +209,7 @@ static void take_counter(void *context, const char *name, uint64_t value)
 	book_add(context, "", name, value);
 }
 
-static void look_drops(struct path_facts *f)
+static void read_drops(struct path_facts *f)
 {
 	const struct host_counter *worst;
 	struct book b = { 0 };
@@ -224,13 +224,13 @@ static void look_drops(struct path_facts *f)
 	book_free(&b);
 }
 
-static void look_ethtool(struct path_facts *f)
+static void read_ethtool(struct path_facts *f)
 {
 	struct ethtool_drvinfo info;
 
 	ethtool_driver(f->name, &info);
 	snprintf(f->driver, sizeof(f->driver), "%.*s", (int)sizeof(f->driver) - 1, info.driver);
-	look_speed(f);
+	read_speed(f);
 	ASK(f, ring, ETHTOOL_GRINGPARAM);
 	ASK(f, coalesce, ETHTOOL_GCOALESCE);
 	ASK(f, channels, ETHTOOL_GCHANNELS);
@@ -238,8 +238,8 @@ static void look_ethtool(struct path_facts *f)
 	f->gro = ask_flag(f, ETHTOOL_GGRO, 1);
 	f->lro = ask_flag(f, ETHTOOL_GFLAGS, ETH_FLAG_LRO);
 	f->rx_checksum = ask_flag(f, ETHTOOL_GRXCSUM, 1);
-	look_rss(f);
-	look_drops(f);
+	read_rss(f);
+	read_drops(f);
 }
 
 /* ---- all of it ---- */
@@ -254,14 +254,14 @@ static bool is_next_hop_silent(const struct path_facts *f, const struct place_ro
 	address_from_socket(next, (const struct sockaddr *)&peer->address);
 	if (route->has_gateway)
 		memcpy(next, route->gateway, sizeof(next));
-	places_look(&places, NULL, 0);
+	places_read(&places, NULL, 0);
 	for (size_t i = 0; i < places.silent_count && !silent; i++)
 		silent = places.silent[i].interface == f->ifindex && !memcmp(places.silent[i].address, next, sizeof(next));
 	places_free(&places);
 	return silent;
 }
 
-void path_look(struct path_facts *f, const char *interface, const struct path_peer *peer)
+void path_read(struct path_facts *f, const char *interface, const struct path_peer *peer)
 {
 	struct ifinfomsg link = { .ifi_index = if_nametoindex(interface) };
 	struct place_route route = { 0 };
@@ -273,12 +273,12 @@ void path_look(struct path_facts *f, const char *interface, const struct path_pe
 	snprintf(f->name, sizeof(f->name), "%s", interface);
 	netlink_ask(RTM_GETLINK, 0, &link, sizeof(link), take_link, f);
 	if (peer)
-		look_route(f, &route, peer);
-	look_rdma(f, &route, peer);
-	look_ethtool(f);
-	look_pfc(f);
+		read_route(f, &route, peer);
+	read_rdma(f, &route, peer);
+	read_ethtool(f);
+	read_pfc(f);
 	f->features_known = netdev_features(f->ifindex, &f->features);
-	path_look_machine(f);
+	path_read_machine(f);
 	if (!peer)
 		return;
 	f->has_peer = true;

@@ -2,22 +2,22 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "userspace/diagnose/flow/flow_told.h"
+#include "userspace/diagnose/flow/flow_judge.h"
 #include "userspace/observe/model/udp_ports.h"
 
 #define STEPS_LEAST 8 /* between datagrams, to tell how the number counts */
 #define STEP_CERTAIN 16 /* a loss is not N - 1 of N datagrams, each time, from here on */
 #define SAME_LEAST 16 /* so many equal datagrams one after the other are no duplicates of one */
 
-void flow_say(struct sign *sign, const char *format, ...)
+void flow_say(struct symptom *symptom, const char *format, ...)
 {
-	size_t length = strlen(sign->figures);
+	size_t length = strlen(symptom->figures);
 	va_list more;
 
-	if (length && length < sizeof(sign->figures) - 1)
-		sign->figures[length++] = ' ';
+	if (length && length < sizeof(symptom->figures) - 1)
+		symptom->figures[length++] = ' ';
 	va_start(more, format);
-	vsnprintf(sign->figures + length, sizeof(sign->figures) - length, format, more);
+	vsnprintf(symptom->figures + length, sizeof(symptom->figures) - length, format, more);
 	va_end(more);
 }
 
@@ -34,22 +34,22 @@ static struct option_text option(const struct flow *w, const struct roce_udp_for
 	return t;
 }
 
-struct sign *flow_sign(struct flow *w, enum finding_kind kind, const struct udp_field *number, size_t packets)
+struct symptom *flow_symptom(struct flow *w, enum finding_kind kind, const struct udp_field *number, size_t packets)
 {
-	struct sign *sign = signs_get(&w->signs, kind);
+	struct symptom *symptom = symptoms_get(&w->symptoms, kind);
 	__u64 value;
 
-	if (!sign)
+	if (!symptom)
 		return NULL;
-	sign->packets = packets;
-	for (size_t i = 0; i < w->sample.count && sign->shown < FINDING_EVIDENCE; i++) {
-		struct evidence *e = &sign->evidence[sign->shown++];
+	symptom->packets = packets;
+	for (size_t i = 0; i < w->sample.count && symptom->shown < FINDING_EVIDENCE; i++) {
+		struct evidence *e = &symptom->evidence[symptom->shown++];
 
 		e->frame = w->sample.heads[i].frame;
 		if (number->bits && sample_value(&w->sample.heads[i], number, &value))
 			SAY(e->found, "%llu (0x%llx)", value, value);
 	}
-	return sign;
+	return symptom;
 }
 
 /* "bytes 8 to 11, least significant first, go up by 1" */
@@ -68,7 +68,7 @@ static struct field_text describe(const struct udp_field *field, const struct st
 	return t;
 }
 
-bool flow_say_counter(struct flow *w, const struct roce_udp_format *f, struct sign *sign)
+bool flow_say_counter(struct flow *w, const struct roce_udp_format *f, struct symptom *symptom)
 {
 	struct roce_udp_format other = { .kind = UDP_NUMBER };
 	struct stride stride;
@@ -79,7 +79,7 @@ bool flow_say_counter(struct flow *w, const struct roce_udp_format *f, struct si
 	if (!sample_find_counter(&w->sample, &other.number, &stride))
 		return false;
 	other.step = stride_size(&stride, &back);
-	flow_say(sign, "But %s%s%s.", describe(&other.number, &stride).text, back ? "" : ": ",
+	flow_say(symptom, "But %s%s%s.", describe(&other.number, &stride).text, back ? "" : ": ",
 		 back ? "" : option(w, &other).text);
 	return !back;
 }
@@ -94,7 +94,7 @@ static bool judge_order(struct flow *w, const struct roce_udp_format *f, const s
 {
 	struct roce_udp_format other = *f;
 	struct stride s;
-	struct sign *sign;
+	struct symptom *symptom;
 	bool back, ignored;
 
 	if (!is_whole(&f->number))
@@ -104,80 +104,80 @@ static bool judge_order(struct flow *w, const struct roce_udp_format *f, const s
 	if (!stride_is_regular(&s, 6) || s.right < told->right ||
 	    (s.right == told->right && stride_size(&s, &back) >= stride_size(told, &ignored)))
 		return false;
-	sign = flow_sign(w, KIND_flow_byte_order, &f->number, s.right);
-	if (!sign)
+	symptom = flow_symptom(w, KIND_flow_byte_order, &f->number, s.right);
+	if (!symptom)
 		return true;
 	other.step = stride_size(&s, &back);
-	flow_say(sign, "Read so, %s: %s.", describe(&other.number, &s).text, option(w, &other).text);
+	flow_say(symptom, "Read so, %s: %s.", describe(&other.number, &s).text, option(w, &other).text);
 	/* without a carry, a large step that is told wrong looks the same */
-	sign->doubted = s.right == told->right && s.by != f->step;
+	symptom->doubted = s.right == told->right && s.by != f->step;
 	return true;
 }
 
 static bool judge_mixed(struct flow *w, const struct roce_udp_format *f)
 {
 	struct udp_field field;
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (!sample_find_separator(&w->sample, &f->number, f->step, &field))
 		return false;
-	sign = flow_sign(w, KIND_flow_mixed, &f->number, w->sample.count);
-	if (sign)
-		flow_say(sign, "The %u bits from bit %u on tell them apart: stream=%u:%u.", field.bits, field.at, field.at,
+	symptom = flow_symptom(w, KIND_flow_mixed, &f->number, w->sample.count);
+	if (symptom)
+		flow_say(symptom, "The %u bits from bit %u on tell them apart: stream=%u:%u.", field.bits, field.at, field.at,
 			 field.bits);
 	return true;
 }
 
 static void judge_constant(struct flow *w, const struct roce_udp_format *f, const struct stride *told)
 {
-	struct sign *sign = flow_sign(w, KIND_flow_constant, &f->number, told->still);
+	struct symptom *symptom = flow_symptom(w, KIND_flow_constant, &f->number, told->still);
 
-	if (!sign)
+	if (!symptom)
 		return;
-	flow_say(sign, "It changes in %zu of %zu steps.", told->steps - told->still, told->steps);
-	flow_say_counter(w, f, sign);
+	flow_say(symptom, "It changes in %zu of %zu steps.", told->steps - told->still, told->steps);
+	flow_say_counter(w, f, symptom);
 }
 
 static void judge_step(struct flow *w, const struct roce_udp_format *f, const struct stride *told)
 {
-	struct sign *sign = flow_sign(w, KIND_flow_step, &f->number, told->right);
+	struct symptom *symptom = flow_symptom(w, KIND_flow_step, &f->number, told->right);
 	struct roce_udp_format other = *f;
 	bool back;
 	__u64 size = stride_size(told, &back);
 
-	if (!sign)
+	if (!symptom)
 		return;
 	other.step = size;
-	sign->doubted = !back && !(size % f->step) && size / f->step < STEP_CERTAIN;
-	flow_say(sign, "In %zu of %zu steps the number goes %s by %llu, not by %llu%s%s.", told->right, told->steps,
+	symptom->doubted = !back && !(size % f->step) && size / f->step < STEP_CERTAIN;
+	flow_say(symptom, "In %zu of %zu steps the number goes %s by %llu, not by %llu%s%s.", told->right, told->steps,
 		 back ? "down" : "up", size, f->step, back ? "" : ": ", back ? "" : option(w, &other).text);
-	if (sign->doubted)
-		flow_say(sign, "Or %llu of %llu datagrams are missing, each time: they may take another way.",
+	if (symptom->doubted)
+		flow_say(symptom, "Or %llu of %llu datagrams are missing, each time: they may take another way.",
 			 size / f->step - 1, size / f->step);
 }
 
 static void judge_offset(struct flow *w, const struct roce_udp_format *f, const struct stride *told)
 {
-	struct sign *sign = flow_sign(w, KIND_flow_offset, &f->number, told->steps);
+	struct symptom *symptom = flow_symptom(w, KIND_flow_offset, &f->number, told->steps);
 
-	if (!sign)
+	if (!symptom)
 		return;
-	flow_say(sign, "Of %zu steps %zu are equal, and %zu no larger than a loss.", told->steps, told->right, told->near);
-	sign->doubted = !flow_say_counter(w, f, sign);
+	flow_say(symptom, "Of %zu steps %zu are equal, and %zu no larger than a loss.", told->steps, told->right, told->near);
+	symptom->doubted = !flow_say_counter(w, f, symptom);
 }
 
 /* Datagrams that are all the same: the number is constant, or one datagram comes again and again. */
 static void judge_same(struct flow *w, const struct roce_udp_format *f)
 {
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (w->sample.count < SAME_LEAST)
 		return;
-	sign = flow_sign(w, KIND_flow_constant, &f->number, w->sample.count);
-	if (!sign)
+	symptom = flow_symptom(w, KIND_flow_constant, &f->number, w->sample.count);
+	if (!symptom)
 		return;
-	sign->doubted = true;
-	flow_say(sign, "Nothing else of them changes: it may be one datagram, which comes %zu times.", w->sample.count);
+	symptom->doubted = true;
+	flow_say(symptom, "Nothing else of them changes: it may be one datagram, which comes %zu times.", w->sample.count);
 }
 
 /* What is told of a number that is one field. */
@@ -203,20 +203,20 @@ static void judge_number(struct flow *w, const struct roce_udp_format *f)
 static void judge_still(struct flow *w, const struct udp_field *field)
 {
 	struct stride s = sample_stride(&w->sample, field, 1);
-	struct sign *sign;
+	struct symptom *symptom;
 
 	if (s.steps < STEPS_LEAST || 8 * s.still < 7 * s.steps)
 		return;
-	sign = flow_sign(w, KIND_flow_constant, field, s.still);
-	if (sign)
-		flow_say(sign, "It changes in %zu of %zu steps.", s.steps - s.still, s.steps);
+	symptom = flow_symptom(w, KIND_flow_constant, field, s.still);
+	if (symptom)
+		flow_say(symptom, "It changes in %zu of %zu steps.", s.steps - s.still, s.steps);
 }
 
 /* Of SPEAD the identifiers of heaps count, where the first item is the heap's (roce/datagram/datagram.h). */
 static void judge_heaps(struct flow *w, const struct roce_udp_format *f)
 {
 	struct roce_udp_format heaps = { .kind = UDP_HEAP, .step = f->step, .number = { .at = 80, .bits = 48 } };
-	struct sample *s = &w->sample;
+	struct flow_sample *s = &w->sample;
 	size_t kept = 0;
 	__u64 heap, most = 0;
 	struct stride told;

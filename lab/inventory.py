@@ -3,8 +3,8 @@
 """
 What an end on a machine as it is has: prints JSON, for lab/hosts.py.
 
-    look.py INTERFACE               the machine, the interface, its addresses and RDMA devices
-    look.py INTERFACE ADDRESS       how packets leave for this address: {"dev", "mac" of the next hop}
+    inventory.py INTERFACE          the machine, the interface, its addresses and RDMA devices
+    inventory.py INTERFACE ADDRESS  how packets leave for this address: {"dev", "mac" of the next hop}
 """
 import glob
 import json
@@ -19,8 +19,8 @@ import time
 if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 from bench import machine   # noqa: E402
-from lab import keep        # noqa: E402
-from lab.keep import ip, read   # noqa: E402
+from lab import netif_settings        # noqa: E402
+from lab.netif_settings import ip, read   # noqa: E402
 
 DISCARD = 9             # UDP port (RFC 863)
 NEIGHBOUR_S = 3         # how long the answer of a neighbour may take
@@ -72,7 +72,7 @@ def module(name):
 
 def pci(netif):
     """The PCI device of the interface, and which drivers of DPDK could have it. None: it has none."""
-    address = keep.pci(netif)
+    address = netif_settings.pci(netif)
     if not address:
         return None
     folder = f"/sys/bus/pci/devices/{address}"
@@ -83,7 +83,7 @@ def pci(netif):
             "drivers": {name: module(name) for name in DPDK_DRIVERS}}
 
 
-def look(netif):
+def describe(netif):
     names = sorted(os.listdir("/sys/class/net"))
     rxe = module("rdma_rxe")
     return {"host": platform.node(), "kernel": platform.release(), "cpu": machine.cpu(), "cpus": os.cpu_count(),
@@ -112,4 +112,4 @@ def leave(netif, address):
 
 
 if __name__ == "__main__":
-    print(json.dumps(look(sys.argv[1]) if len(sys.argv) == 2 else leave(*sys.argv[1:])))
+    print(json.dumps(describe(sys.argv[1]) if len(sys.argv) == 2 else leave(*sys.argv[1:])))

@@ -6,7 +6,7 @@
 
 #include "lib/cause.h"
 #include "lib/exit.h"
-#include "userspace/observe/model/told.h"
+#include "userspace/observe/model/endpoint.h"
 
 #define PKEY_DEFAULT 0xffff /* of the default partition, IBTA 10.9.3 */
 
@@ -20,7 +20,7 @@ static int compare_qps(const void *a, const void *b)
 	return (x->qpn > y->qpn) - (x->qpn < y->qpn);
 }
 
-static void take_qps(struct told *t)
+static void take_qps(struct endpoint *t)
 {
 	struct rdma_end *end = &t->end;
 
@@ -33,7 +33,7 @@ static void take_qps(struct told *t)
 			t->settings.qps = 0;
 }
 
-const struct rdma_qp_address *told_qp(const struct told *t, __u32 qpn)
+const struct rdma_qp_address *endpoint_qp(const struct endpoint *t, __u32 qpn)
 {
 	const struct rdma_qp_address wanted = { .qpn = qpn };
 
@@ -49,14 +49,14 @@ static int compare_regions(const void *a, const void *b)
 	return (x->rkey > y->rkey) - (x->rkey < y->rkey);
 }
 
-const struct roce_region *told_region(const struct told *t, __u32 rkey)
+const struct roce_region *endpoint_region(const struct endpoint *t, __u32 rkey)
 {
 	const struct roce_region wanted = { .rkey = rkey };
 
 	return bsearch(&wanted, t->region, t->regions, sizeof(wanted), compare_regions);
 }
 
-static bool make_room(struct told *t, __u32 regions, char *why)
+static bool make_room(struct endpoint *t, __u32 regions, char *why)
 {
 	t->region = calloc(regions, sizeof(*t->region));
 	t->regions = regions;
@@ -82,7 +82,7 @@ static bool take_region(const json_t *object, struct roce_region *r, char *why)
 	return fits(r, why);
 }
 
-static bool take_regions(const json_t *regions, struct told *t, char *why)
+static bool take_regions(const json_t *regions, struct endpoint *t, char *why)
 {
 	size_t count = json_array_size(regions);
 
@@ -114,7 +114,7 @@ static void unite(struct roce_region *r, const struct roce_region *with)
 }
 
 /* rdma_stream tells each QP's share of one region. */
-static bool take_shares(const struct json_members *m, struct told *t)
+static bool take_shares(const struct json_members *m, struct endpoint *t)
 {
 	const struct rdma_end *end = &t->end;
 	json_int_t slots = rdma_slots(end);
@@ -142,17 +142,17 @@ static bool take_shares(const struct json_members *m, struct told *t)
 
 /* ---- the whole ---- */
 
-static bool take_rest(const json_t *message, struct told *t, char *why)
+static bool take_rest(const json_t *message, struct endpoint *t, char *why)
 {
 	const json_t *regions = json_object_get(message, "regions"), *peer = json_object_get(message, "peer");
 	const struct json_members m = { .object = message, .why = why };
-	json_int_t pkey = PKEY_DEFAULT, receive = TOLD_UNKNOWN, receives = TOLD_UNKNOWN;
+	json_int_t pkey = PKEY_DEFAULT, receive = ENDPOINT_UNKNOWN, receives = ENDPOINT_UNKNOWN;
 
 	if (t->end.service == RDMA_XRC)
 		return json_wrong(&m, "transport", "none of rc, uc, ud");
 	if (!json_may_take(&m, "pkey", 0, UINT16_MAX, &pkey) ||
 	    !json_may_take(&m, "receive_bytes", 0, RESPONDER_DMA_MAX, &receive) ||
-	    !json_may_take(&m, "receives", 0, TOLD_UNKNOWN - 1, &receives))
+	    !json_may_take(&m, "receives", 0, ENDPOINT_UNKNOWN - 1, &receives))
 		return false;
 	t->pkey = pkey;
 	t->receive_bytes = receive;
@@ -165,20 +165,20 @@ static bool take_rest(const json_t *message, struct told *t, char *why)
 	return regions ? take_regions(regions, t, why) : take_shares(&m, t);
 }
 
-bool told_parse(const json_t *message, struct told *t, char *why)
+bool endpoint_parse(const json_t *message, struct endpoint *t, char *why)
 {
-	*t = (struct told){ 0 };
+	*t = (struct endpoint){ 0 };
 	if (rdma_end_parse(message, &t->end, why) && take_rest(message, t, why))
 		return true;
-	told_free(t);
+	endpoint_free(t);
 	return false;
 }
 
-void told_free(struct told *t)
+void endpoint_free(struct endpoint *t)
 {
 	rdma_end_free(&t->end);
 	free(t->region);
-	*t = (struct told){ 0 };
+	*t = (struct endpoint){ 0 };
 }
 
 static int say(const char *path, const char *why, int status)
@@ -188,25 +188,25 @@ static int say(const char *path, const char *why, int status)
 }
 
 /* A program may write more behind its first line. */
-static int parse_line(const char *path, const char *text, size_t length, struct told *t)
+static int parse_line(const char *path, const char *text, size_t length, struct endpoint *t)
 {
 	const char *end = memchr(text, '\n', length);
 	char why[CONTROL_WHY];
 	json_t *message = control_parse(text, end ? (size_t)(end - text) : length, why);
-	bool taken = message && told_parse(message, t, why);
+	bool taken = message && endpoint_parse(message, t, why);
 
 	json_decref(message);
 	return taken ? EXIT_RAN : say(path, why, EXIT_USAGE);
 }
 
-int told_read(const char *path, struct told *t)
+int endpoint_read(const char *path, struct endpoint *t)
 {
 	FILE *f = fopen(path, "re");
 	char *text = f ? malloc(CONTROL_LINE_MAX) : NULL;
 	size_t length;
 	int status;
 
-	*t = (struct told){ 0 };
+	*t = (struct endpoint){ 0 };
 	errno = f && !text ? ENOMEM : errno;
 	length = text ? fread(text, 1, CONTROL_LINE_MAX, f) : 0;
 	status = !text || ferror(f) ? say(path, cause(errno).text, EXIT_COULD_NOT) : parse_line(path, text, length, t);

@@ -10,7 +10,7 @@ from lab import LabError, frames, nic
 ANSWER_S = 120  # a guest that has not told the end of a program this long after its time limit does not live any more
 READY_S = 120   # a peer that does not listen after this long is not waited for
 ENDING_S = 3    # a peer may take so long to end by itself, after the program
-LOOK_S = 0.2
+POLL_S = 0.2
 # These are the guest's own.
 OWN = ("HOME", "TMPDIR")
 LISTENERS = "cat /proc/net/tcp /proc/net/tcp6; rdma resource show cm_id 2>/dev/null"
@@ -87,7 +87,7 @@ class Peer:
             if time.monotonic() > self._begun + READY_S:
                 raise LabError(f"the peer has not said '{self._text.decode()}' after {READY_S} s" if self._text else
                                f"the peer listens on nothing after {READY_S} s: --ready TEXT waits for what it says")
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
 
     def failure(self):
         """Its Result, if it ends by itself and fails."""

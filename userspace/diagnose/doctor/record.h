@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the doctor remembers of each stream, each sender and each direction between two hosts. */
-#ifndef USERSPACE_DIAGNOSE_DOCTOR_CHART_H
-#define USERSPACE_DIAGNOSE_DOCTOR_CHART_H
+#ifndef USERSPACE_DIAGNOSE_DOCTOR_RECORD_H
+#define USERSPACE_DIAGNOSE_DOCTOR_RECORD_H
 
 #include "userspace/diagnose/doctor/causes.h"
 #include "userspace/diagnose/flow/near_study.h"
@@ -22,18 +22,18 @@
 #include "userspace/diagnose/flow/reply.h"
 #include "userspace/diagnose/flow/responder.h"
 #include "userspace/diagnose/flow/twice.h"
-#include "userspace/diagnose/icrc/icrc_other.h"
+#include "userspace/diagnose/icrc/icrc_another.h"
 #include "userspace/observe/model/other_frames.h"
 
 #define NO_PSN PAIR_NO_PSN
 #define PHANTOM 3 /* fewer packets with a bad ICRC are no stream: a flipped bit may have changed another stream's key */
 
-struct chart {
+struct stream_record {
 	struct roce_key key; /* first member: the key of the index */
 	__u64 packets, bad, good; /* packets with a bad and with a good ICRC */
 	__u64 wrong; /* of the bad ones: those without a right ICRC in another place */
 	__u64 short_packets; /* packets whose frame is shorter than the IP length, though nobody says that it was cut: */
-	struct signs early; /* ... what they show, unless a mirror has cut them (conclude_short()) */
+	struct symptoms early; /* ... what they show, unless a mirror has cut them (conclude_short()) */
 	__u64 bad_before; /* packets with a bad ICRC, before the first good one */
 	bool apart; /* packets between these were not taken */
 	bool trusted;
@@ -45,9 +45,9 @@ struct chart {
 	struct icrc_study *icrc; /* NULL: no bad ICRC yet */
 	const struct deth_study *deth; /* UD: of the packets to the QP to which it sends; NULL: none */
 	struct icrc_before before;
-	struct step waiting; /* if `waits`: the latest packet of the sequence */
+	struct doctor_step waiting; /* if `waits`: the latest packet of the sequence */
 	bool waits;
-	struct signs signs;
+	struct symptoms symptoms;
 	struct psn_study psn;
 	struct message_study message;
 	struct loss loss;
@@ -73,18 +73,19 @@ struct chart {
 	bool deaf; /* it sends again what was acknowledged, and the other side lacks acknowledgements as well: one cause */
 	__u64 seen, pause; /* ns: time of the latest packet, and the longest pause between packets of its message */
 	__u64 passed; /* at an interface: packets that the kernel counted */
-	struct chart *answers; /* of responses, if the pair is not known: the requests that they seem to answer by their PSNs, */
+	/* of responses, if the pair is not known: the requests that they seem to answer by their PSNs, */
+	struct stream_record *answers;
 	__u32 answers_votes; /* ... and so many in a row */
 	bool acks; /* of responses: an ACK came, ... */
 	__u32 newest_ack; /* ... and this is its newest PSN */
-	struct chart *answered_by; /* of requests: the responses that acknowledge them */
+	struct stream_record *answered_by; /* of requests: the responses that acknowledge them */
 	__u32 contended; /* ... how often other ones fitted than those before, if the pair is not known */
 	struct { /* of requests: UDP source port, and flow label of IPv6 (0: none), by which paths are chosen */
 		__u16 port;
 		__u32 label;
 		bool varies;
 	} entropy;
-	struct chart *beside; /* of requests: the next one between the same addresses */
+	struct stream_record *beside; /* of requests: the next one between the same addresses */
 	bool listed; /* ... it is in the path's list */
 	__u64 refused; /* NAKs (PSN sequence error) for PSNs that are not missing here */
 	__u32 wanted; /* PSN of the first of these NAKs */
@@ -103,12 +104,12 @@ struct chart {
 };
 
 /* All packets of one source address. */
-struct sender {
+struct doctor_sender {
 	__u8 address[16];
 	struct icrc_before before;
 	__u64 good; /* packets with a right ICRC */
 	bool unappended; /* packets have no ICRC; known before the streams are concluded */
-	struct icrc_others others;
+	struct icrc_another others;
 };
 
 /* All packets from one address to another. */
@@ -117,14 +118,14 @@ struct path {
 	__u64 packets, responses;
 	__u32 largest; /* bytes of the largest IP datagram */
 	bool filled;   /* First or Middle packets came */
-	struct chart *requests; /* stream of the latest request that is answered */
+	struct stream_record *requests; /* stream of the latest request that is answered */
 	bool several;  /* there are several such streams */
 	bool trusted;  /* a packet with a right ICRC came */
 	/* RoCE packets that go to another port, so that nobody takes them (near_study.h) */
 	enum finding_kind astray;
 	__u64 astray_requests, astray_responses;
-	struct chart *streams; /* of connected requests, by `beside` */
-	struct chart *any; /* the latest stream */
+	struct stream_record *streams; /* of connected requests, by `beside` */
+	struct stream_record *any; /* the latest stream */
 	__u64 versions[2]; /* RoCEv2 packets, RoCEv1 packets */
 	__u8 src_mac[6], dst_mac[6]; /* of the first RoCE packet */
 };
@@ -136,15 +137,15 @@ static inline bool path_is_single(const struct path *p)
 }
 
 struct doctor {
-	struct index charts, senders, paths, deths;
+	struct index records, senders, paths, deths;
 	struct pairs pairs;
-	struct receiver receiver;
+	struct doctor_receiver receiver;
 	const struct expected *expected; /* NULL: none */
 	struct other_frames others;
 	struct near_study near;
 	struct neighbours neighbours;
 	struct flows flows;
-	struct signs loose; /* signs of frames without a stream */
+	struct symptoms loose; /* symptoms of frames without a stream */
 	struct roce_key loose_key[FINDING_KINDS]; /* and the sender of the first frame of each kind */
 	/* of `loose`: icrc-absent of senders with right ICRCs, as damage of the opcode looks; malformed-short of READ responses */
 	__u64 damaged_opcodes, short_responses;
@@ -167,52 +168,52 @@ struct doctor {
 /* Losses of several streams within this many frames are one burst. */
 static inline __u64 burst_frames(const struct doctor *d)
 {
-	return 8 + 2 * d->charts.count;
+	return 8 + 2 * d->records.count;
 }
 
 /* Whether a flipped bit made this stream of another stream's packet. If all streams are that small, none is a phantom. */
-static inline bool doctor_is_phantom(const struct doctor *d, const struct chart *c)
+static inline bool doctor_is_phantom(const struct doctor *d, const struct stream_record *c)
 {
 	return d->large && !c->trusted && c->wrong == c->packets && c->packets < PHANTOM;
 }
 
 /* Whether all packets of the stream were taken. At an interface only the first ones are, and faulty ones. */
-static inline bool chart_is_complete(const struct chart *c)
+static inline bool record_is_complete(const struct stream_record *c)
 {
 	return !c->loss.apart && c->passed <= c->packets;
 }
 
 /* The same of requests, and of their answers as far as these are known. */
-static inline bool chart_is_complete_with_answers(const struct chart *c)
+static inline bool record_is_complete_with_answers(const struct stream_record *c)
 {
-	return chart_is_complete(c) && (!c->answered_by || chart_is_complete(c->answered_by));
+	return record_is_complete(c) && (!c->answered_by || record_is_complete(c->answered_by));
 }
 
 /* Whether it is not known which answers are to these requests: those of two streams take turns. */
-static inline bool chart_is_contended(const struct chart *c)
+static inline bool record_is_contended(const struct stream_record *c)
 {
 	return c->contended > 2;
 }
 
-/* Adds the signs that streams between two hosts show together, before the streams are concluded. */
+/* Adds the symptoms that streams between two hosts show together, before the streams are concluded. */
 void hosts_conclude(struct doctor *d);
 
 /* Says which connections of --expect no packet matches. */
-void expect_conclude(const struct doctor *d, struct signs *hints);
+void expect_conclude(const struct doctor *d, struct symptoms *hints);
 
 /* Judges the waiting packet as the last one of its stream. */
-void doctor_settle(struct doctor *d, struct chart *c);
+void doctor_settle(struct doctor *d, struct stream_record *c);
 
 /* The direction from src to dst. NULL: nothing came that way. */
 struct path *doctor_path(const struct doctor *d, const __u8 src[16], const __u8 dst[16]);
 
 /* Takes an acknowledgement, NAK or CNP as evidence about the requests that it answers. */
-void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *taken);
+void answer_take(struct doctor *d, struct stream_record *response, const struct doctor_packet *taken);
 
-/* Adds the signs of a stream that its requests and their answers show together. */
-void ends_conclude(const struct doctor *d, struct chart *c);
+/* Adds the symptoms of a stream that its requests and their answers show together. */
+void ends_conclude(const struct doctor *d, struct stream_record *c);
 
-/* Adds the signs of READ responses to their streams, before any stream is concluded. */
+/* Adds the symptoms of READ responses to their streams, before any stream is concluded. */
 void ends_conclude_reads(const struct doctor *d);
 
 /* Words what is lost behind this place, and what comes again for no reason that is seen, over all streams. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the packets of one stream show, by kind. Findings are made from these signs. */
-#ifndef USERSPACE_DIAGNOSE_FINDING_SIGN_H
-#define USERSPACE_DIAGNOSE_FINDING_SIGN_H
+/* What the packets of one stream show, by kind. Findings are made from these symptoms. */
+#ifndef USERSPACE_DIAGNOSE_FINDING_SYMPTOM_H
+#define USERSPACE_DIAGNOSE_FINDING_SYMPTOM_H
 
 #include <stdio.h>
 
@@ -38,20 +38,21 @@ extern const struct finding_rule finding_rules[FINDING_KINDS];
 /* The name as printed: psn-constant. */
 void finding_name(enum finding_kind kind, char name[FINDING_KIND]);
 
-#define SIGN_FIGURES 512
-#define SIGN_CAUSES 4 /* most causes named of one sign */
+#define SYMPTOM_FIGURES 512
+#define SYMPTOM_CAUSES 4 /* most causes named of one symptom */
 
-struct sign {
+struct symptom {
 	enum finding_kind kind;
 	__u64 packets; /* packets that show it */
-	bool doubted;  /* another sign may explain the same packets as well: a candidate, however many they are */
+	bool doubted;  /* another symptom may explain the same packets as well: a candidate, however many they are */
 	bool habit;    /* every packet of the stream shows it, and no receiver minds */
-	const struct roce_key *of; /* the stream that it is told of, if it is another one; it outlives the signs */
+	const struct roce_key *of; /* the stream that it is told of, if it is another one; it outlives the symptoms */
 	size_t shown;
 	struct evidence evidence[FINDING_EVIDENCE];
-	char figures[SIGN_FIGURES]; /* a sentence with the figures of this case, or empty */
+	char figures[SYMPTOM_FIGURES]; /* a sentence with the figures of this case, or empty */
 	/* set by causes_explain() */
-	int causes[SIGN_CAUSES]; /* what explains it (userspace/diagnose/doctor/causes.h); none: it is a finding of its own */
+	/* what explains it (userspace/diagnose/doctor/causes.h); none: it is a finding of its own */
+	int causes[SYMPTOM_CAUSES];
 	size_t cause_count;
 	int root;  /* of these causes, or of theirs, the one that nothing explains; if several, the most important */
 	bool part; /* not all of its packets are explained */
@@ -71,38 +72,39 @@ static inline void sign_keep(struct sign_seen seen[FINDING_EVIDENCE], __u64 befo
 }
 
 /* Grows with the kinds seen: a stream without mistakes needs no memory. All zero at first. */
-struct signs {
-	struct sign *list;
+struct symptoms {
+	struct symptom *list;
 	size_t count;
-	bool failed; /* no memory: some signs are missing */
+	bool failed; /* no memory: some symptoms are missing */
 };
 
-/* Finds or adds the sign of that kind. NULL: no memory. Valid until the next call. */
-struct sign *signs_get(struct signs *s, enum finding_kind kind);
+/* Finds or adds the symptom of that kind. NULL: no memory. Valid until the next call. */
+struct symptom *symptoms_get(struct symptoms *s, enum finding_kind kind);
 
-/* NULL: no such sign. */
-struct sign *signs_find(const struct signs *s, enum finding_kind kind);
+/* NULL: no such symptom. */
+struct symptom *symptoms_find(const struct symptoms *s, enum finding_kind kind);
 
 /* Counts one more packet. Returns the evidence to fill in; NULL: there is enough evidence already. */
-struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame);
+struct evidence *symptoms_add(struct symptoms *s, enum finding_kind kind, __u64 frame);
 
 /*
- * Adds `count` packets to the sign of that kind, and shows the first ones. expected, found: formats of printf, which get `psn` and
- * `found`. NULL: no memory.
+ * Adds `count` packets to the symptom of that kind, and shows the first ones. expected, found: formats of printf, which get
+ * `psn` and `found`. NULL: no memory.
  */
-struct sign *signs_show(struct signs *s, enum finding_kind kind, const struct sign_seen seen[FINDING_EVIDENCE], __u64 count,
-			const char *expected, const char *found);
+struct symptom *signs_show(struct symptoms *s, enum finding_kind kind, const struct sign_seen seen[FINDING_EVIDENCE],
+			   __u64 count,
+			   const char *expected, const char *found);
 
 /* Adds the packets and the evidence of `from`. */
-void signs_merge(struct signs *s, const struct signs *from);
+void symptoms_merge(struct symptoms *s, const struct symptoms *from);
 
 /* Takes back the latest packet that was added to that kind. */
-void signs_take_back(struct signs *s, enum finding_kind kind);
+void symptoms_take_back(struct symptoms *s, enum finding_kind kind);
 
-/* Nothing happens if there is no such sign. */
-void signs_doubt(struct signs *s, enum finding_kind kind);
-void signs_drop(struct signs *s, enum finding_kind kind);
-void signs_free(struct signs *s);
+/* Nothing happens if there is no such symptom. */
+void symptoms_doubt(struct symptoms *s, enum finding_kind kind);
+void symptoms_drop(struct symptoms *s, enum finding_kind kind);
+void symptoms_free(struct symptoms *s);
 
 #define SAY(text, ...) ((void)!snprintf(text, sizeof(text), __VA_ARGS__))
 

@@ -3,21 +3,21 @@
  * What a receiver told its senders: the line that `rocescope receive --tell` or `rdma_stream recv --tell` wrote (docs/json.md,
  * "What a receiver tells").
  */
-#ifndef USERSPACE_OBSERVE_MODEL_TOLD_H
-#define USERSPACE_OBSERVE_MODEL_TOLD_H
+#ifndef USERSPACE_OBSERVE_MODEL_ENDPOINT_H
+#define USERSPACE_OBSERVE_MODEL_ENDPOINT_H
 
 #include "bpf/receive_abi.h"
 #include "lib/rdma_end.h"
 
-#define TOLD_UNKNOWN UINT32_MAX
+#define ENDPOINT_UNKNOWN UINT32_MAX
 
-struct told {
+struct endpoint {
 	struct rdma_end end; /* the QPs ascend by QPN, and have regions in which they may write to any address */
 	struct receive_settings settings; /* its address and QPNs for refusal_text(); qps is 0 if the QPNs do not follow each other */
 	struct roce_region *region; /* ascending by rkey, none twice; its `at` is not known */
 	__u32 regions;
-	__u32 receive_bytes; /* of a SEND's buffer; 0: none; TOLD_UNKNOWN */
-	__u32 receives; /* that are posted for the first SENDs; TOLD_UNKNOWN */
+	__u32 receive_bytes; /* of a SEND's buffer; 0: none; ENDPOINT_UNKNOWN */
+	__u32 receives; /* that are posted for the first SENDs; ENDPOINT_UNKNOWN */
 	bool reads; /* it serves READs of its regions */
 	__u16 pkey;
 	bool has_peer;
@@ -27,18 +27,18 @@ struct told {
 /*
  * Takes the JSON object. false: it is not what a receiver tells, and `t` is empty; `why` (CONTROL_WHY bytes) names the member.
  */
-bool told_parse(const json_t *message, struct told *t, char *why);
+bool endpoint_parse(const json_t *message, struct endpoint *t, char *why);
 
 /*
  * Reads the first line of the file. On error prints one line and returns EXIT_USAGE (wrong content) or EXIT_COULD_NOT (not
  * readable); else EXIT_RAN. Free `t` in any case.
  */
-int told_read(const char *path, struct told *t);
+int endpoint_read(const char *path, struct endpoint *t);
 
-void told_free(struct told *t);
+void endpoint_free(struct endpoint *t);
 
 /* NULL: the receiver has no such QP; no region has the rkey. */
-const struct rdma_qp_address *told_qp(const struct told *t, __u32 qpn);
-const struct roce_region *told_region(const struct told *t, __u32 rkey);
+const struct rdma_qp_address *endpoint_qp(const struct endpoint *t, __u32 qpn);
+const struct roce_region *endpoint_region(const struct endpoint *t, __u32 rkey);
 
 #endif
