@@ -12,7 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/capture_abi.h"
-#include "bpf/hooks.h"
+#include "bpf/capture_hooks.h"
 #include "bpf/scratch.h"
 #include "roce/event/find_events.h"
 #include "roce/packet/decap.h"

@@ -6,9 +6,9 @@
 #ifndef BPF_WATCH_H
 #define BPF_WATCH_H
 
+#include "bpf/capture_hooks.h"
 #include "bpf/dialogues.h"
 #include "bpf/extras.h"
-#include "bpf/hooks.h"
 #include "bpf/pairs.h"
 #include "bpf/scratch.h"
 #include "roce/datagram/datagram.h"

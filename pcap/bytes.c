@@ -10,7 +10,7 @@
 
 #include "lib/cause.h"
 #include "pcap/bytes.h"
-#include "pcap/decoder.h"
+#include "pcap/decompress.h"
 
 #define INPUT_BYTES (1 << 16)
 #define LOOK_MS 100 /* how often a thread that waits for a pipe checks `stop`: any thread may have got the signal */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # A unit test is in the folder of its room. It links the room's archive and those below, with the sanitizers.
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/test_*.c))
-unit_room   = $(or $(filter %/$(notdir $(patsubst %/,%,$(dir $1))),$(addprefix /,$(ROOMS))),/userspace/observe/model)
+unit_room   = $(or $(filter %/$(notdir $(patsubst %/,%,$(dir $1))),$(addprefix /,$(ROOMS))),/userspace/traffic/streams)
 # These have other flags, because of several threads, and of a million ICRCs.
 RACED_TESTS := $(addprefix $(BUILD)/tests/unit/,offline/test_analysis rdma_stream/test_ring_workers)
 PLAIN_TESTS := $(addprefix $(BUILD)/tests/unit/doctor/,test_icrc_random test_icrc_solve)

@@ -7,7 +7,7 @@
 #ifndef ROCE_SEQUENCE_PSN_H
 #define ROCE_SEQUENCE_PSN_H
 
-#include "roce/sequence/late.h"
+#include "roce/sequence/late_window.h"
 #include "roce/stream/stream.h"
 
 #define PSN_REACH ((ROCE_HAS_LOOP ? LATE_REACH : 0) + PSN_WINDOW) /* how far back the windows reach */

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <zlib.h>
 
-#include "pcap/decoder.h"
+#include "pcap/decompress.h"
 #include "pcap/reader.h"
 #include "tests/fuzz/must.h"
 

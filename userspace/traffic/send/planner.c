@@ -12,9 +12,9 @@
 #include "userspace/traffic/send/fault.h"
 #include "userspace/traffic/send/hits.h"
 #include "userspace/traffic/send/observe.h"
-#include "userspace/traffic/send/order.h"
 #include "userspace/traffic/send/planner.h"
 #include "userspace/traffic/send/qp.h"
+#include "userspace/traffic/send/qp_order.h"
 
 #define PUBLISH 32		/* unpaced: packets made before the outlet sees them */
 #define FULL_NS (50 * NSEC_PER_USEC) /* pause while the ring is full */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Decompression of a stream. Its memory does not depend on the input. */
-#ifndef PCAP_DECODER_H
-#define PCAP_DECODER_H
+#ifndef PCAP_DECOMPRESS_H
+#define PCAP_DECOMPRESS_H
 
 #include <linux/types.h>
 #include <stddef.h>

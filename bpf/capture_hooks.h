@@ -3,8 +3,8 @@
  * What bpf/watch.h calls with WATCH_CAPTURE, and bpf/capture.h defines. A program without WATCH_CAPTURE has no such call, and needs no
  * definition. They are global functions, because the verifier checks a global function once.
  */
-#ifndef BPF_HOOKS_H
-#define BPF_HOOKS_H
+#ifndef BPF_CAPTURE_HOOKS_H
+#define BPF_CAPTURE_HOOKS_H
 
 #include <linux/bpf.h>
 

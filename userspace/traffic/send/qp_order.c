@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "userspace/traffic/send/order.h"
+#include "userspace/traffic/send/qp_order.h"
 
 /* QPs with packets left are in a ring, in the order of their indexes. */
 static void join(struct order *o, uint32_t qps)

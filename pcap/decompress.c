@@ -6,7 +6,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "pcap/decoder.h"
+#include "pcap/decompress.h"
 
 /* The streams of zlib and of liblzma have members of the same names. */
 #define DECODE(result, stream, io, call) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Chooses the QP whose packet is made next. QPs that have sent all their messages are skipped. */
-#ifndef USERSPACE_TRAFFIC_SEND_ORDER_H
-#define USERSPACE_TRAFFIC_SEND_ORDER_H
+#ifndef USERSPACE_TRAFFIC_SEND_QP_ORDER_H
+#define USERSPACE_TRAFFIC_SEND_QP_ORDER_H
 
 #include "userspace/traffic/send/packet.h"
 #include "userspace/traffic/send/plan.h"

@@ -3,8 +3,8 @@
  * The late window: which numbers are missing, further back than a stream's own window reaches. Packet spraying and go-back-N
  * over long paths bring packets tens of thousands of PSNs late. Few streams need it at a time, so it comes from a pool.
  */
-#ifndef ROCE_SEQUENCE_LATE_H
-#define ROCE_SEQUENCE_LATE_H
+#ifndef ROCE_SEQUENCE_LATE_WINDOW_H
+#define ROCE_SEQUENCE_LATE_WINDOW_H
 
 #include "roce/packet/base.h"
 
