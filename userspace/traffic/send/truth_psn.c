@@ -222,7 +222,7 @@ static void another_begin(struct truth_psn *s, const struct psn_packet *p, uint6
 	t->count = 0;
 	t->next = position - 1;
 	t->differs = false;
-	t->interleaved = s->has_interleaved && ((p->psn - s->interleaved) & TRUTH_PSN_MASK) <= WINDOW;
+	t->interleaved = s->has_interleaved && ((p->psn - s->interleaved_next) & TRUTH_PSN_MASK) <= WINDOW;
 	another_add(t, p, position);
 }
 
@@ -232,7 +232,7 @@ static void another_lose(struct truth_psn *s)
 
 	if (t->kind != SEEN_BEFORE) {
 		*(t->interleaved ? &s->interleaved : &s->strays) += t->count;
-		s->interleaved = t->next;
+		s->interleaved_next = t->next;
 		s->has_interleaved = true;
 	}
 	t->kind = NO_PROBATION;
@@ -248,7 +248,7 @@ static void another_win(struct truth_psn *s)
 	s->restarted = true;
 	s->resyncs++;
 	s->alternations += t->interleaved && s->alternations < 8;
-	s->interleaved = s->next;
+	s->interleaved_next = s->next;
 	s->has_interleaved = true;
 	memset(s->sample, 0, sizeof(s->sample));
 	start_at(s, t->position[0]);

@@ -58,7 +58,7 @@ struct truth_psn {
 	bool by_run;	/* ... by PSNs that had been seen */
 	/* another sequence that was left, or came between */
 	bool has_interleaved;
-	uint64_t other;
+	uint64_t interleaved_next;
 	uint32_t alternations;
 	/* of reliable services: position and `what` of some packets */
 	struct { uint64_t position; uint32_t what; bool set; } sample[PSN_SAMPLES];
