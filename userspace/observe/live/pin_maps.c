@@ -290,6 +290,7 @@ static bool replace(struct pin *p, const struct bpf_object *object, const struct
 }
 
 /* Maps that depend on the places of streams. */
+static const char *const of_streams[] = { "streams", "dialogues", "extras", NULL };
 static const char *const of_places[] = { "streams", "buckets", "table_states", "dialogues", "extras", NULL };
 
 /* A table that is used again has as many buckets as it had, and another one as many as this build makes. */
@@ -307,7 +308,9 @@ bool pin_resume_maps(struct pin *p, struct bpf_object *object, struct monitor_se
 	if (!describe_maps(p, object))
 		return false;
 	p->layouts = read_layouts(p);
-	streams = fits_by_name(p, object, "streams");
+	/* a stream has handles of extras: where those begin anew, so must it */
+	streams = fits_by_name(p, object, "streams") &&
+		  (!bpf_object__find_map_by_name(object, "extras") || fits_by_name(p, object, "extras"));
 	table = !p->resized && fits_by_name(p, object, "buckets") && fits_by_name(p, object, "table_states") &&
 		(streams || kernel_has_loop());
 	if (table)
@@ -320,7 +323,7 @@ bool pin_resume_maps(struct pin *p, struct bpf_object *object, struct monitor_se
 
 		if (!table && is_among(map, of_places))
 			keeps = false;
-		if (!streams && (!strcmp(map_name(map), "dialogues") || !strcmp(map_name(map), "extras")))
+		if (!streams && is_among(map, of_streams))
 			keeps = false; /* their sequences restart */
 		if (!keeps && is_among(map, p->kind->needed))
 			return pin_say_error(p->name, "begun by a build that this one cannot go on with", EPROTO);
