@@ -68,7 +68,7 @@ struct recent {
 	__u32 known;	/* the state here is this stream's; 0: another program has counted meanwhile (userspace/observe/live/pin.h) */
 	__u32 reserved;
 	__u64 pad;
-	struct roce_before before; /* the stream when it was last looked at */
+	struct roce_before before; /* the stream when it was last saved (roce_save()) */
 	__u8 rest[63 - (64 + sizeof(struct roce_before) + 63) % 64];
 };
 _Static_assert(offsetof(struct recent, before) == 64 && sizeof(struct recent) % 64 == 0, "lines of one stream are of no other");

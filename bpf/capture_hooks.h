@@ -11,7 +11,7 @@
 /* Before the packet's ICRC is computed. place: of its stream. Returns 1 if capture_save() was not called yet for this stream. */
 int capture_touch(__u32 place);
 
-/* Under the stream's guard, before it observes the packet: the stream in the scratch is new; or it was not looked at yet. */
+/* Under the stream's guard, before it observes the packet, if the stream in the scratch is new; or if it was not saved yet. */
 int capture_meet(void);
 int capture_save(void);
 

@@ -41,7 +41,7 @@ struct scratch {
 	__u8 linear;  /* the frame can be read in place; otherwise it is copied here, completely if its ICRC is wanted */
 	__u8 cut;     /* WATCH_DECAP: the frame was in a tunnel, and a mirror may have cut it below `length` */
 	__u8 trusted; /* with WATCH_CAPTURE: the stream before the packet, as in struct roce_before */
-	__u8 unknown; /* with WATCH_CAPTURE: the stream was not looked at yet */
+	__u8 unknown; /* with WATCH_CAPTURE: the stream was not saved yet */
 	__u32 expected;
 	__u32 skipped; /* bytes of the tunnel before the frame */
 	__u32 bare;    /* with `skipped`: ethertype of struct roce_inner */

@@ -12,9 +12,9 @@
 
 /*
  * 0: the program is for kernels without bpf_loop() (before 5.17). It defines this before it includes anything, and is an object of
- * its own, because a kernel rejects a helper that it does not know even where it is never reached. The engine then has neither far
- * windows nor probations. All of it is inlined, because such a program guards the stream by a spin lock, under which no call is
- * allowed.
+ * its own, because a kernel rejects a helper that it does not know even where it is never reached. The engine then has neither
+ * late windows nor probations. All of it is inlined, because such a program guards the stream by a spin lock, under which no call
+ * is allowed.
  */
 #ifndef ROCE_HAS_LOOP
 #define ROCE_HAS_LOOP 1

@@ -132,7 +132,7 @@ struct roce_packet {
 	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
 	__u8 unparsed;	/* ROCE_OTHER, but RoCE may be behind headers that are not parsed */
 	__u8 length_wrong; /* filled in by roce_count_frame(): `ends_at`, and it is not known that a mirror cuts frames */
-	__u8 frame_class;	/* ROCE_OTHER: enum roce_frame_class */
+	__u8 frame_class; /* ROCE_OTHER: enum roce_frame_class */
 	struct udp_datagram udp; /* ROCE_UDP: what numbers its datagrams besides `number`; of other kinds not filled in */
 };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One packet never moves a sequence. A packet that no loss explains begins a probation (RFC 3550, A.1: probation): the stream
- * keeps its sequence, and follows the packet's one beside it until it is clear which of the two goes on. The memory of
- * probations comes from the pool of late windows. Without it, and without ROCE_HAS_LOOP, each packet is judged at once.
+ * One packet never moves a sequence. A packet that no loss explains begins a probation (as in RFC 3550, A.1): the stream keeps
+ * its sequence, and follows the packet's one beside it until it is clear which of the two goes on. The memory of probations
+ * comes from the pool of late windows. Without it, and without ROCE_HAS_LOOP, each packet is judged at once.
  */
 #ifndef ROCE_SEQUENCE_PROBATION_H
 #define ROCE_SEQUENCE_PROBATION_H
 
 #include "roce/sequence/sequence.h"
 
-#define PROBATION_PACKETS 16	 /* packets near each other that prove a sequence, if the old one does not go on */
-#define PROBATION_RUN_MOST (1 << 20) /* a run of PSNs seen before that is longer is no retransmission */
+#define PROBATION_PACKETS 16	      /* packets near each other that prove a sequence, if the old one does not go on */
+#define PROBATION_RUN_MOST (1 << 20)  /* a run of PSNs seen before that is longer is no retransmission */
 #define PROBATION_BACK_MOST (1 << 22) /* ... nor one that goes back farther */
 #define PROBATION_ALTERNATIONS_MOST 8
 /* an alternation is forgotten with each number that this divides; psn_step() leaves these to probation_take() */
@@ -21,7 +21,7 @@ struct roce_probation {
 	__u32 packets;
 	__u32 row;     /* packets at its end that had the expected PSN */
 	__u8 differs;  /* a packet is not the one remembered at its PSN */
-	__u8 interleaved;    /* it continues the other sequence of the stream */
+	__u8 interleaved; /* it continues the other sequence of the stream */
 	__u8 begins;   /* its first packet begins a message */
 	__u8 asked;    /* the peer's stream was asked: */
 	__u32 msn_falls;
@@ -33,7 +33,7 @@ struct roce_probation {
 /* Memory from the pool, which few streams need at a time. */
 struct roce_extra {
 	struct roce_late late; /* first: late_of() returns it */
-	struct roce_probation probation;      /* valid if HELD_PROBATION */
+	struct roce_probation probation; /* valid if HELD_PROBATION */
 	struct roce_asked_more asked; /* valid if HELD_ASKED */
 };
 
@@ -397,8 +397,8 @@ roce_inline bool probation_is_anew(const struct roce_stream *s, const struct roc
 
 /* Another sequence, if this run of PSNs seen before proves it. number: of its last packet. */
 roce_inline enum roce_restart_by probation_again_by(const struct roce_stream *s, const struct roce_probation *t,
-						    const struct roce_packet *p,
-						    __u64 number, const struct roce_peer_info *info)
+						    const struct roce_packet *p, __u64 number,
+						    const struct roce_peer_info *info)
 {
 	if (!stream_is_reliable(p))
 		return probation_is_anew(s, t, number) ? RESTART_RUN : RESTART_NONE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A closer look at a few frames without RoCE, which the parser has marked (roce_packet.frame_class): whether RoCE is inside of
- * a tunnel, and which priorities a frame pauses. Apart from the parser and from roce_count_frame(), so that other frames do not
- * pay for it.
+ * a tunnel, and which priorities a frame pauses. It is apart from the parser and from roce_count_frame(), so that all others do
+ * not pay for it.
  */
 #ifndef ROCE_STREAM_FRAME_CLASS_H
 #define ROCE_STREAM_FRAME_CLASS_H

@@ -301,9 +301,9 @@ struct roce_sample {
 /* What is followed beside the sequence (roce/sequence/probation.h). */
 enum probation_kind {
 	PROBATION_NONE,
-	PROBATION_GAP,	 /* one packet behind a large gap: it may be a stray, or the gap a loss */
+	PROBATION_GAP,	     /* one packet behind a large gap: it may be a stray, or the gap a loss */
 	PROBATION_ELSEWHERE, /* too far away for a loss */
-	PROBATION_AGAIN,	 /* PSNs seen before: sent again, or the QP is used again */
+	PROBATION_AGAIN,     /* PSNs seen before: sent again, or the QP is used again */
 };
 
 /* What a packet with the expected number has to check. */
@@ -352,7 +352,7 @@ struct roce_stream {
 		/* the number that continues another sequence, which was left or came between; if has_interleaved */
 		__u64 interleaved;
 		__u32 run;	/* --udp only */
-		__u32 unknown_psns;	/* how many of the last PSNs were taken by packets with unknown opcodes */
+		__u32 unknown_psns; /* how many of the last PSNs were taken by packets with unknown opcodes */
 		__u32 waited;	/* packets that waited in a probation, instead of moving the sequence */
 		__u8 has_interleaved;
 		/* how often the two sequences took turns lately: each makes the evidence for another one grow */
@@ -389,10 +389,10 @@ struct roce_stream {
 		__u8 msn_less; /* acknowledgements in a row with a lower MSN than one before them */
 		/* of requests */
 		__u8 spilled;	/* some are remembered in the pool (struct roce_asked_more) */
-		__u32 asked_period;	/* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
+		__u32 asked_period; /* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
 		__u64 answered;	/* the number behind the newest acknowledged one, when the peer was asked last */
-		__u64 acknowledged; /* numbers before this one were acknowledged when the peer was asked last, ... */
-		/* ... and before this one at that before it: what is missing there counts as unseen */
+		__u64 acknowledged; /* numbers before this one were acknowledged when the peer was asked last */
+		/* ... and before this one when it was asked the time before: what is missing there has been counted as unseen */
 		__u64 unseen_before;
 	} acks;
 	/* where packets arrive (`last.arrival`), for stream_arrived(), and how late */
