@@ -12,7 +12,6 @@
 
 #include "lib/interfaces.h"
 
-
 struct ng_interface {
 	const char *name;
 	const char *description; /* may be NULL */

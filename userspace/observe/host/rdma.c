@@ -195,8 +195,7 @@ size_t rdma_devices(struct rdma *r, const struct rdma_host_device **list)
 		    take_driver, d);
 		for (__u32 port = 1; port <= d->ports && port <= RDMA_PORTS; port++)
 			ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_PORT_GET, .device = d, .port = port },
-			    take_port,
-			    &d->interface[port - 1]);
+			    take_port, &d->interface[port - 1]);
 	}
 	return r->devices.count;
 }

@@ -10,7 +10,6 @@
 
 #define PKEY_DEFAULT 0xffff /* of the default partition, IBTA 10.9.3 */
 
-
 /* ---- QPs ---- */
 
 static int compare_qps(const void *a, const void *b)
@@ -20,24 +19,24 @@ static int compare_qps(const void *a, const void *b)
 	return (x->qpn > y->qpn) - (x->qpn < y->qpn);
 }
 
-static void take_qps(struct endpoint *t)
+static void take_qps(struct endpoint *e)
 {
-	struct rdma_end *end = &t->end;
+	struct rdma_end *end = &e->end;
 
 	qsort(end->qp, end->flows, sizeof(*end->qp), compare_qps);
-	memcpy(t->settings.own, end->gid, sizeof(t->settings.own));
-	t->settings.first_qpn = end->qp[0].qpn;
-	t->settings.qps = end->flows;
+	memcpy(e->settings.own, end->gid, sizeof(e->settings.own));
+	e->settings.first_qpn = end->qp[0].qpn;
+	e->settings.qps = end->flows;
 	for (unsigned int i = 1; i < end->flows; i++)
 		if (end->qp[i].qpn != end->qp[i - 1].qpn + 1)
-			t->settings.qps = 0;
+			e->settings.qps = 0;
 }
 
-const struct rdma_qp_address *endpoint_qp(const struct endpoint *t, __u32 qpn)
+const struct rdma_qp_address *endpoint_qp(const struct endpoint *e, __u32 qpn)
 {
 	const struct rdma_qp_address wanted = { .qpn = qpn };
 
-	return bsearch(&wanted, t->end.qp, t->end.flows, sizeof(wanted), compare_qps);
+	return bsearch(&wanted, e->end.qp, e->end.flows, sizeof(wanted), compare_qps);
 }
 
 /* ---- regions ---- */
@@ -49,18 +48,18 @@ static int compare_regions(const void *a, const void *b)
 	return (x->rkey > y->rkey) - (x->rkey < y->rkey);
 }
 
-const struct roce_region *endpoint_region(const struct endpoint *t, __u32 rkey)
+const struct roce_region *endpoint_region(const struct endpoint *e, __u32 rkey)
 {
 	const struct roce_region wanted = { .rkey = rkey };
 
-	return bsearch(&wanted, t->region, t->regions, sizeof(wanted), compare_regions);
+	return bsearch(&wanted, e->region, e->regions, sizeof(wanted), compare_regions);
 }
 
-static bool make_room(struct endpoint *t, __u32 regions, char *why)
+static bool make_room(struct endpoint *e, __u32 regions, char *why)
 {
-	t->region = calloc(regions, sizeof(*t->region));
-	t->regions = regions;
-	return t->region || control_fail(why, "no memory");
+	e->region = calloc(regions, sizeof(*e->region));
+	e->regions = regions;
+	return e->region || control_fail(why, "no memory");
 }
 
 static bool fits(const struct roce_region *r, char *why)
@@ -82,23 +81,23 @@ static bool take_region(const json_t *object, struct roce_region *r, char *why)
 	return fits(r, why);
 }
 
-static bool take_regions(const json_t *regions, struct endpoint *t, char *why)
+static bool take_regions(const json_t *regions, struct endpoint *e, char *why)
 {
 	size_t count = json_array_size(regions);
 
 	if (!count || count > RECEIVE_REGIONS)
 		return control_fail(why, "\"regions\" is no array of 1 to %u regions", RECEIVE_REGIONS);
-	if (!make_room(t, count, why))
+	if (!make_room(e, count, why))
 		return false;
-	for (__u32 i = 0; i < t->regions; i++) {
-		t->region[i].index = i;
-		if (!take_region(json_array_get(regions, i), &t->region[i], why))
+	for (__u32 i = 0; i < e->regions; i++) {
+		e->region[i].index = i;
+		if (!take_region(json_array_get(regions, i), &e->region[i], why))
 			return false;
 	}
-	qsort(t->region, t->regions, sizeof(*t->region), compare_regions);
-	for (__u32 i = 1; i < t->regions; i++)
-		if (t->region[i].rkey == t->region[i - 1].rkey)
-			return control_fail(why, "\"regions\" has rkey %#x twice", t->region[i].rkey);
+	qsort(e->region, e->regions, sizeof(*e->region), compare_regions);
+	for (__u32 i = 1; i < e->regions; i++)
+		if (e->region[i].rkey == e->region[i - 1].rkey)
+			return control_fail(why, "\"regions\" has rkey %#x twice", e->region[i].rkey);
 	return true;
 }
 
@@ -114,71 +113,71 @@ static void unite(struct roce_region *r, const struct roce_region *with)
 }
 
 /* rdma_stream tells each QP's share of one region. */
-static bool take_shares(const struct json_members *m, struct endpoint *t)
+static bool take_shares(const struct json_members *m, struct endpoint *e)
 {
-	const struct rdma_end *end = &t->end;
+	const struct rdma_end *end = &e->end;
 	json_int_t slots = rdma_slots(end);
 	__u32 count = 0;
 
-	if (!json_may_take(m, "slots", 1, UINT32_MAX, &slots) || !make_room(t, end->flows, m->why))
+	if (!json_may_take(m, "slots", 1, UINT32_MAX, &slots) || !make_room(e, end->flows, m->why))
 		return false;
 	for (__u32 i = 0; i < end->flows; i++) {
-		t->region[i] = (struct roce_region){ .rkey = end->qp[i].rkey, .va = end->qp[i].address,
+		e->region[i] = (struct roce_region){ .rkey = end->qp[i].rkey, .va = end->qp[i].address,
 						     .bytes = slots * end->size };
-		if (!fits(&t->region[i], m->why))
+		if (!fits(&e->region[i], m->why))
 			return false;
 	}
-	qsort(t->region, t->regions, sizeof(*t->region), compare_regions);
-	for (__u32 i = 1; i < t->regions; i++) {
-		if (t->region[i].rkey == t->region[count].rkey)
-			unite(&t->region[count], &t->region[i]);
+	qsort(e->region, e->regions, sizeof(*e->region), compare_regions);
+	for (__u32 i = 1; i < e->regions; i++) {
+		if (e->region[i].rkey == e->region[count].rkey)
+			unite(&e->region[count], &e->region[i]);
 		else
-			t->region[++count] = t->region[i];
-		t->region[count].index = count;
+			e->region[++count] = e->region[i];
+		e->region[count].index = count;
 	}
-	t->regions = count + 1;
+	e->regions = count + 1;
 	return true;
 }
 
 /* ---- the whole ---- */
 
-static bool take_rest(const json_t *message, struct endpoint *t, char *why)
+static bool take_rest(const json_t *message, struct endpoint *e, char *why)
 {
 	const json_t *regions = json_object_get(message, "regions"), *peer = json_object_get(message, "peer");
 	const struct json_members m = { .object = message, .why = why };
 	json_int_t pkey = PKEY_DEFAULT, receive = ENDPOINT_UNKNOWN, receives = ENDPOINT_UNKNOWN;
 
-	if (t->end.service == RDMA_XRC)
+	if (e->end.service == RDMA_XRC)
 		return json_wrong(&m, "transport", "none of rc, uc, ud");
 	if (!json_may_take(&m, "pkey", 0, UINT16_MAX, &pkey) ||
 	    !json_may_take(&m, "receive_bytes", 0, RESPONDER_DMA_MAX, &receive) ||
 	    !json_may_take(&m, "receives", 0, ENDPOINT_UNKNOWN - 1, &receives))
 		return false;
-	t->pkey = pkey;
-	t->receive_bytes = receive;
-	t->receives = receives;
-	t->reads = t->end.operation == RDMA_READ || json_is_true(json_object_get(message, "read"));
-	t->has_peer = peer;
-	if (peer && !rdma_gid_parse(peer, t->peer))
+	e->pkey = pkey;
+	e->receive_bytes = receive;
+	e->receives = receives;
+	e->reads = e->end.operation == RDMA_READ || json_is_true(json_object_get(message, "read"));
+	e->has_peer = peer;
+	if (peer && !rdma_gid_parse(peer, e->peer))
 		return json_wrong(&m, "peer", "no 32 hexadecimal digits");
-	take_qps(t);
-	return regions ? take_regions(regions, t, why) : take_shares(&m, t);
+	take_qps(e);
+	return regions ? take_regions(regions, e, why) : take_shares(&m, e);
 }
 
-bool endpoint_parse(const json_t *message, struct endpoint *t, char *why)
+bool endpoint_parse(const json_t *message, struct endpoint *e, char *why)
 {
-	*t = (struct endpoint){ 0 };
-	if (rdma_end_parse(message, &t->end, why) && take_rest(message, t, why))
+	*e = (struct endpoint){ 0 };
+	if (rdma_end_parse(message, &e->end, why) && take_rest(message, e, why))
 		return true;
-	endpoint_free(t);
+	endpoint_free(e);
 	return false;
 }
 
-void endpoint_free(struct endpoint *t)
+void endpoint_free(struct endpoint *e)
 {
-	rdma_end_free(&t->end);
-	free(t->region);
-	*t = (struct endpoint){ 0 };
+	rdma_end_free(&e->end);
+	free(e->region);
+	*e = (struct endpoint){ 0 };
 }
 
 static int say(const char *path, const char *why, int status)
@@ -188,28 +187,28 @@ static int say(const char *path, const char *why, int status)
 }
 
 /* A program may write more behind its first line. */
-static int parse_line(const char *path, const char *text, size_t length, struct endpoint *t)
+static int parse_line(const char *path, const char *text, size_t length, struct endpoint *e)
 {
 	const char *end = memchr(text, '\n', length);
 	char why[CONTROL_WHY];
 	json_t *message = control_parse(text, end ? (size_t)(end - text) : length, why);
-	bool taken = message && endpoint_parse(message, t, why);
+	bool taken = message && endpoint_parse(message, e, why);
 
 	json_decref(message);
 	return taken ? EXIT_RAN : say(path, why, EXIT_USAGE);
 }
 
-int endpoint_read(const char *path, struct endpoint *t)
+int endpoint_read(const char *path, struct endpoint *e)
 {
 	FILE *f = fopen(path, "re");
 	char *text = f ? malloc(CONTROL_LINE_MAX) : NULL;
 	size_t length;
 	int status;
 
-	*t = (struct endpoint){ 0 };
+	*e = (struct endpoint){ 0 };
 	errno = f && !text ? ENOMEM : errno;
 	length = text ? fread(text, 1, CONTROL_LINE_MAX, f) : 0;
-	status = !text || ferror(f) ? say(path, cause(errno).text, EXIT_COULD_NOT) : parse_line(path, text, length, t);
+	status = !text || ferror(f) ? say(path, cause(errno).text, EXIT_COULD_NOT) : parse_line(path, text, length, e);
 	free(text);
 	if (f)
 		fclose(f);

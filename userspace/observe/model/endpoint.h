@@ -25,20 +25,20 @@ struct endpoint {
 };
 
 /*
- * Takes the JSON object. false: it is not what a receiver tells, and `t` is empty; `why` (CONTROL_WHY bytes) names the member.
+ * Takes the JSON object. false: it is not what a receiver tells, and `e` is empty; `why` (CONTROL_WHY bytes) names the member.
  */
-bool endpoint_parse(const json_t *message, struct endpoint *t, char *why);
+bool endpoint_parse(const json_t *message, struct endpoint *e, char *why);
 
 /*
  * Reads the first line of the file. On error prints one line and returns EXIT_USAGE (wrong content) or EXIT_COULD_NOT (not
- * readable); else EXIT_RAN. Free `t` in any case.
+ * readable); else EXIT_RAN. Free `e` in any case.
  */
-int endpoint_read(const char *path, struct endpoint *t);
+int endpoint_read(const char *path, struct endpoint *e);
 
-void endpoint_free(struct endpoint *t);
+void endpoint_free(struct endpoint *e);
 
 /* NULL: the receiver has no such QP; no region has the rkey. */
-const struct rdma_qp_address *endpoint_qp(const struct endpoint *t, __u32 qpn);
-const struct roce_region *endpoint_region(const struct endpoint *t, __u32 rkey);
+const struct rdma_qp_address *endpoint_qp(const struct endpoint *e, __u32 qpn);
+const struct roce_region *endpoint_region(const struct endpoint *e, __u32 rkey);
 
 #endif

@@ -95,9 +95,9 @@ bool snapshot_is_shown(const struct snapshot *snapshot, const struct snapshot_st
 
 /*
  * Decides whether short frames were cut by a mirror or are malformed (roce_judge_short()). Sorts the streams (source, destination,
- * QPN, side), adds to psn_unseen what the responder acknowledges and the engine has not
- * settled yet (stream_count_unseen(); of the last PSN_WINDOW PSNs only, not in the late windows), computes psn_lost, adds what
- * streams have counted to the totals (roce_add_stream()), and sums ring_missed. Call once, after all else is filled in.
+ * QPN, side), adds to psn_unseen what the responder acknowledges and the engine has not counted yet (stream_count_unseen(); of the
+ * last PSN_WINDOW PSNs only, not in the late windows), computes psn_lost, adds what streams have counted to the totals
+ * (roce_add_stream()), and sums ring_missed. Call once, after all else is filled in.
  */
 void snapshot_finish(struct snapshot *s);
 

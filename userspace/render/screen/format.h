@@ -33,7 +33,6 @@ void format_latency(char to[CELL], __u64 ns);
 /* Bytes: 512 B, 16.0 KiB, 8.0 MiB. */
 void format_bytes(char to[CELL], __u64 bytes);
 
-
 /* ---- the history of one figure, drawn as a row of bars ---- */
 
 #define SPARK_SAMPLES 256

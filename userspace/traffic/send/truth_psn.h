@@ -39,7 +39,7 @@ struct psn_probation {
 	uint32_t row;	 /* the last ones, so many, follow each other */
 	uint64_t next;	 /* the position that continues it */
 	bool differs;	 /* a packet differs from the one that had its PSN before */
-	bool interleaved;	 /* it continues the other sequence */
+	bool interleaved; /* it continues the other sequence */
 };
 
 #define PSN_SAMPLES 8
@@ -85,9 +85,8 @@ static inline void truth_psn_step(struct truth_psn *s, uint32_t psn)
 static inline enum arrival truth_psn_take(struct truth_psn *s, const struct psn_packet *p, uint64_t *position)
 {
 	s->restarted = false;
-	if (p->psn != (s->next & TRUTH_PSN_MASK) || s->unknown_psns || s->probation.kind != NO_PROBATION
-	    || s->next % 256 == 0 ||
-	    s->next == s->begin)
+	if (p->psn != (s->next & TRUTH_PSN_MASK) || s->unknown_psns || s->probation.kind != NO_PROBATION ||
+	    s->next % 256 == 0 || s->next == s->begin)
 		return truth_psn_judge(s, p, position);
 	*position = s->next++;
 	s->messages += p->ends;

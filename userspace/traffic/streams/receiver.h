@@ -11,14 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/rdma_end.h"
+#include "roce/datagram/stream_header.h"
 #include "userspace/traffic/streams/cpu.h"
 #include "userspace/traffic/streams/gaps.h"
 #include "userspace/traffic/streams/histogram.h"
-#include "lib/rdma_end.h"
-#include "userspace/traffic/streams/stream_options.h"
 #include "userspace/traffic/streams/report.h"
+#include "userspace/traffic/streams/stream_options.h"
 #include "userspace/traffic/streams/windows.h"
-#include "roce/datagram/stream_header.h"
 
 /* How long stragglers and repeated end markers are accepted after all end markers. */
 #define RECEIVER_LINGER_NS	(300 * NSEC_PER_MSEC)

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "userspace/traffic/streams/stream_options.h"
+#include "roce/datagram/stream_header.h"
 #include "userspace/traffic/streams/pacing.h"
 #include "userspace/traffic/streams/report.h"
-#include "roce/datagram/stream_header.h"
+#include "userspace/traffic/streams/stream_options.h"
 
 /*
  * End markers leave 200, 400 and 800 ms after the last packet, when the receiver's buffer has room again. The socket would
