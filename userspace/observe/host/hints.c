@@ -336,7 +336,7 @@ static void hint_marks(struct hints *h, const struct hint_facts *f)
 	const struct marks *m = f->marks;
 	char figures[200];
 
-	if (!m || m->readings < MARKS_LOOKS || !m->packets || m->gbps < MARKS_KEPT * m->first_gbps)
+	if (!m || m->readings < MARKS_READINGS || !m->packets || m->gbps < MARKS_KEPT * m->first_gbps)
 		return;
 	snprintf(figures, sizeof(figures), "of %llu packets %llu came marked CE, at %.3g Gbit/s; %.3g when the marks began",
 		 m->packets, m->ecn_ce, m->gbps, m->first_gbps);
