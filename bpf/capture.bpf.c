@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counts every frame of an interface as bpf/monitor.bpf.c does, and passes faulty ones to user space (bpf/capture.h;
- * userspace/observe/live/taken.c reads them). Needs Linux 5.18. `capture` and the live `doctor` always run this program. `monitor` runs
- * it if its table, --events or --on-fault needs single faults, which is the default on a terminal.
+ * userspace/observe/live/taken.c reads them). Needs Linux 5.18. `capture` and the live `doctor` always run this program.
+ * `monitor` runs it if its table, --events or --on-fault needs single faults, which is the default on a terminal.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>

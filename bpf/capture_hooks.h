@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What bpf/watch.h calls with WATCH_CAPTURE, and bpf/capture.h defines. A program without WATCH_CAPTURE has no such call, and needs no
- * definition. They are global functions, because the verifier checks a global function once.
+ * What bpf/watch.h calls with WATCH_CAPTURE, and bpf/capture.h defines. A program without WATCH_CAPTURE has no such call, and
+ * needs no definition. They are global functions, because the verifier checks a global function once.
  */
 #ifndef BPF_CAPTURE_HOOKS_H
 #define BPF_CAPTURE_HOOKS_H

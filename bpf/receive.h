@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Takes RDMA WRITE and SEND into memory, after the frame was counted (bpf/watch.h): judges the packet (roce/responder/respond.h), copies its
- * payload, records messages that end, and answers.
+ * Takes RDMA WRITE and SEND into memory, after the frame was counted (bpf/watch.h): judges the packet
+ * (roce/responder/respond.h), copies its payload, records messages that end, and answers.
  *
  * A QP is claimed for the time of one packet. As a rule, all packets of a QP come on one CPU. A packet that finds its QP
  * claimed is dropped and counted: waiting would not help, because it would be out of order then. Each step is a global

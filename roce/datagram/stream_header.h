@@ -29,8 +29,8 @@
 #define STREAM_FLAG_ANSWER	0x04
 
 /*
- * The other half of `flags`: which of the fillers of userspace/traffic/streams/filler.h follows the header, 1 to STREAM_FILLERS. 0: none of them, as
- * older senders send zeroes.
+ * The other half of `flags`: which of the fillers of userspace/traffic/streams/filler.h follows the header, 1 to
+ * STREAM_FILLERS. 0: none of them, as older senders send zeroes.
  */
 #define STREAM_FILLER_SHIFT	4
 #define STREAM_FILLERS		15

@@ -90,7 +90,7 @@ roce_inline __u64 late_mark(struct roce_late *window, __u64 from, __u64 end, boo
 	return window->walk.found;
 }
 
-/* Looks at the next word. context: a pointer to the late window. */
+/* Scans the next word: the walk ends at one with a missing number. context: a pointer to the late window. */
 static roce_step late_scan(__u32 i, void *context)
 {
 	struct roce_late *window = *(struct roce_late **)context;

@@ -167,8 +167,8 @@ roce_rare probation_open(struct roce_stream *s, const struct roce_packet *p, __u
 		words[i] = 0;
 	window->held |= HELD_PROBATION;
 	s->probation = kind;
-	behind = p->kind == ROCE_UDP ? (__s64)(p->number - s->sequence.interleaved) :
-				       psn_distance(s->sequence.interleaved & PSN_MASK, p->number);
+	behind = p->kind == ROCE_UDP ? (__s64)(p->number - s->sequence.interleaved_next) :
+				       psn_distance(s->sequence.interleaved_next & PSN_MASK, p->number);
 	t->interleaved = s->sequence.has_interleaved && behind >= 0 && behind <= PSN_WINDOW;
 	t->begins = !!(p->op & OP_FIRST);
 	t->done = s->pair.from && s->pair.first_psn == (s->psn.begin & PSN_MASK);
@@ -226,7 +226,7 @@ roce_inline void probation_close(struct roce_stream *s, struct roce_late *window
 	if (s->probation != PROBATION_AGAIN) {
 		v[COUNTER_psn_interleaved] += t->interleaved ? t->packets : 0;
 		v[COUNTER_psn_strays] += t->interleaved ? 0 : t->packets;
-		s->sequence.interleaved = t->beside.psn.next;
+		s->sequence.interleaved_next = t->beside.psn.next;
 		s->sequence.has_interleaved = true;
 	}
 	probation_end(s, window);
@@ -267,7 +267,7 @@ roce_rare probation_win(struct roce_stream *s, const struct roce_packet *p, __u3
 	v[COUNTER_psn_undecided] -= t->undecided;
 	s->sequence.restart_by = by;
 	s->sequence.alternations += t->interleaved && s->sequence.alternations < PROBATION_ALTERNATIONS_MOST;
-	s->sequence.interleaved = s->psn.next;
+	s->sequence.interleaved_next = s->psn.next;
 	s->sequence.has_interleaved = true;
 	probation_count(s, b);
 	for (int i = 0; i < PSN_WORDS; i++)
@@ -498,17 +498,17 @@ roce_inline void probation_goes_on(struct roce_stream *s, struct roce_late *wind
 }
 
 /*
- * The stream has taken a packet. number: the packet's, before that. late: counted as seen before, or as unknown. recovered:
- * PSNs that had been missing.
+ * The stream has taken a packet. number: the packet's, before that. seen: it counted as seen before, or as unknown. recovered:
+ * its PSNs had been missing.
  */
-roce_inline void probation_taken(struct roce_stream *s, const struct roce_packet *p, __u64 number, bool late, bool recovered,
+roce_inline void probation_taken(struct roce_stream *s, const struct roce_packet *p, __u64 number, bool seen, bool recovered,
 				 const struct roce_peer_info *info)
 {
 	struct roce_late *window = s->probation ? late_of(&s->psn) : NULL;
 
 	if (!window)
 		s->probation = PROBATION_NONE;
-	if (!late && !recovered) {
+	if (!seen && !recovered) {
 		probation_remember(s, p, number);
 		s->sequence.alternations -= s->sequence.alternations && !(number % PROBATION_ALTERNATION_PERIOD);
 	}
@@ -516,9 +516,9 @@ roce_inline void probation_taken(struct roce_stream *s, const struct roce_packet
 		probation_close(s, window);
 	else if (window && s->probation == PROBATION_ELSEWHERE)
 		probation_close(s, window);
-	else if (window && s->probation == PROBATION_AGAIN && !late && !(recovered && stream_is_reliable(p)))
+	else if (window && s->probation == PROBATION_AGAIN && !seen && !(recovered && stream_is_reliable(p)))
 		probation_goes_on(s, window);
-	else if (s->probation == PROBATION_AGAIN || (!s->probation && late))
+	else if (s->probation == PROBATION_AGAIN || (!s->probation && seen))
 		probation_again(s, p, number, info);
 }
 
@@ -545,7 +545,7 @@ roce_inline void probation_message(struct roce_stream *s, const struct roce_pack
 roce_inline void probation_take(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
 	__s64 d = s->met ? stream_distance(s, p) : 0;
-	__u64 *v = s->counters.value, number = s->met ? s->psn.next + d : p->number, late, recovered;
+	__u64 *v = s->counters.value, number = s->met ? s->psn.next + d : p->number, seen, recovered;
 	enum probation_kind kind = PROBATION_NONE;
 
 	if (s->met && s->sequence.run == p->run) {
@@ -559,14 +559,14 @@ roce_inline void probation_take(struct roce_stream *s, const struct roce_packet 
 			probation_message(s, p, kind);
 		return;
 	}
-	late = stream_seen_before(s);
+	seen = stream_seen_before(s);
 	recovered = v[COUNTER_psn_recovered];
 	probation_note(s);
 	if (s->met && s->sequence.unknown_psns | s->reads.bytes | s->reads.mtu_guess)
 		stream_revise(s, p);
 	stream_take(s, p, info);
 	stream_take_block(s, p);
-	probation_taken(s, p, number, stream_seen_before(s) != late, v[COUNTER_psn_recovered] != recovered, info);
+	probation_taken(s, p, number, stream_seen_before(s) != seen, v[COUNTER_psn_recovered] != recovered, info);
 }
 
 /* Takes any packet that may have a place in the sequence. */

@@ -95,7 +95,8 @@ struct roce_message {
 	__u8 unended;	 /* the newest message's last packet is missing; if it is not the open one, it was counted as broken */
 	__u8 met; /* a message's beginning or end was seen: from now on a headless message is broken */
 	__u8 counts; /* how often in a row the step was the same, up to MESSAGE_IMM_STEPS; BLOCK_CHECK */
-	__u8 changes; /* goes up when a counter that shows an event may change (roce/event/event.h); here, because each packet needs this line */
+	/* goes up when a counter that shows an event may change (roce/event/event.h); here, because each packet needs this line */
+	__u8 changes;
 };
 
 /* ---- blocks (roce/sequence/block.h, roce/sequence/ring.h) ---- */
@@ -350,7 +351,7 @@ struct roce_stream {
 	struct {
 		__u64 first_psn;
 		/* the number that continues another sequence, which was left or came between; if has_interleaved */
-		__u64 interleaved;
+		__u64 interleaved_next;
 		__u32 run;	/* --udp only */
 		__u32 unknown_psns; /* how many of the last PSNs were taken by packets with unknown opcodes */
 		__u32 waited;	/* packets that waited in a probation, instead of moving the sequence */

@@ -43,7 +43,7 @@ static const struct {
 	const char *now, *before;
 } renamed[] = {
 	{ "stream.last.psn", "stream.last_psn" }, { "stream.sequence.first_psn", "stream.first_psn" },
-	{ "stream.sequence.interleaved", "stream.other" }, { "stream.sequence.run", "stream.run" },
+	{ "stream.sequence.interleaved_next", "stream.other" }, { "stream.sequence.run", "stream.run" },
 	{ "stream.sequence.unknown_psns", "stream.stepped" }, { "stream.sequence.waited", "stream.waited" },
 	{ "stream.sequence.has_interleaved", "stream.has_other" }, { "stream.sequence.alternations", "stream.turns" },
 	{ "stream.sequence.restart_by", "stream.restart_by" }, { "stream.ud.dst", "stream.dst" },
@@ -62,7 +62,7 @@ static const struct {
 	{ "stream.arrival.before_next", "stream.before_next" }, { "stream.arrival.depth", "stream.depth" },
 	{ "stream.sequence.heaps", "stream.heaps" },
 	{ "stream.psn.late", "stream.psn.far" }, { "stream.probation", "stream.trial" },
-	{ "stream.sequence.interleaved", "stream.sequence.other" },
+	{ "stream.sequence.interleaved_next", "stream.sequence.other" },
 	{ "stream.sequence.has_interleaved", "stream.sequence.has_other" },
 	{ "stream.sequence.unknown_psns", "stream.sequence.stepped" },
 	{ "stream.sequence.alternations", "stream.sequence.turns" },

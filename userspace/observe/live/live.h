@@ -94,7 +94,7 @@ int live_begin(struct live *l, const struct live_programs *p);
 enum live_later {
 	LIVE_FILES = 1,	 /* it opens files later, which may be anybody's */
 	LIVE_STARTS = 2, /* it starts programs of the user, which have the user's capabilities */
-	LIVE_SNIFFS = 4, /* it opens packet sockets later: an interface has come back (live/sniff.h) */
+	LIVE_SNIFFS = 4, /* it opens packet sockets later: an interface has come back (userspace/observe/live/sniff.h) */
 };
 void live_restrict(const struct live *l, unsigned int later);
 

@@ -52,7 +52,7 @@ struct sniffer {
 	__u64 missed; /* frames, of sockets and receivers that are closed */
 	struct sniffed *frames; /* of this reading, as they were read */
 	struct sniffed *order[SNIFFED_MOST]; /* and in the order of time */
-	size_t read; /* so many */
+	size_t read; /* how many there are */
 };
 
 /* false: there is not enough memory. Call sniffer_close() in any case. */

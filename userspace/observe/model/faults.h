@@ -54,8 +54,8 @@ struct fault_exit {
 };
 
 /*
- * The counters of severity FAULT (roce/stream/counters.def). A counter of streams means those of --udp as well, which have totals of their
- * own.
+ * The counters of severity FAULT (roce/stream/counters.def). A counter of streams means those of --udp as well, which have
+ * totals of their own.
  */
 struct faults faults_default(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The engine for frames in memory: user space's counterpart of bpf/watch.h. It works in two steps. The first looks at the frame
- * alone and may run on any thread. The second updates streams, in the frames' order.
+ * The engine for frames in memory: user space's counterpart of bpf/watch.h. It works in two steps. The first parses the
+ * frame by itself, and may run on any thread. The second updates streams, in the frames' order.
  */
 #ifndef USERSPACE_OBSERVE_MODEL_OBSERVER_H
 #define USERSPACE_OBSERVE_MODEL_OBSERVER_H

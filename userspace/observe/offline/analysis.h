@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Runs capture files through the engine on any number of threads, with the same result as on one. A piece of a file takes three
- * steps. It is read by one thread at a time. Any thread looks at its frames. Then they are followed: one thread at a time for
+ * steps. It is read by one thread at a time. Any thread parses its frames. Then they are followed: one thread at a time for
  * each shard of streams, in the order of the file. If pairs of streams are known, all streams are one shard, since a stream
  * then asks its peer.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Operations on a whole frame, and its conversion to a slot. None of this is the engine's code (userspace/traffic/send/icrc_way.h). */
+/* Operations on a whole frame, and its conversion to a slot. None of it is the engine's code (icrc_way.h). */
 #include <assert.h>
 #include <netinet/in.h>
 #include <string.h>
