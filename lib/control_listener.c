@@ -13,7 +13,7 @@
 #include "lib/stop.h"
 
 #define REFUSAL_SECONDS	0.1	/* the longest time in which a peer that is not served takes the line that says why */
-#define LOOK_MS		100	/* how often control_meet_within() looks for late lines */
+#define POLL_MS		100	/* how often control_meet_within() looks for late lines */
 #define FOR_EVER	1e6	/* s, and more */
 
 /* ---- standard error ---- */
@@ -140,7 +140,7 @@ struct control *control_meet_within(struct control_listener *l, double seconds, 
 	while (!(c = control_meet(l, message)) && !stop && now_ns() < until) {
 		uint64_t left_ms = (until - now_ns()) / NSEC_PER_MSEC + 1;
 
-		poll(&p, 1, left_ms < LOOK_MS ? left_ms : LOOK_MS);
+		poll(&p, 1, left_ms < POLL_MS ? left_ms : POLL_MS);
 	}
 	return c;
 }

@@ -13,7 +13,7 @@
 #include "pcap/decompress.h"
 
 #define INPUT_BYTES (1 << 16)
-#define LOOK_MS 100 /* how often a thread that waits for a pipe checks `stop`: any thread may have got the signal */
+#define POLL_MS 100 /* how often a thread that waits for a pipe checks `stop`: any thread may have got the signal */
 
 struct bytes {
 	int fd;
@@ -53,7 +53,7 @@ static bool await(const struct bytes *b)
 	do {
 		if (b->stop && *b->stop)
 			return false;
-		ready = poll(&file, 1, b->stop ? LOOK_MS : -1);
+		ready = poll(&file, 1, b->stop ? POLL_MS : -1);
 	} while (!ready || (ready < 0 && errno == EINTR));
 	return true;
 }

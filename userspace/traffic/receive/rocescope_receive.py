@@ -16,7 +16,7 @@ OLDEST, NO_POST = 1, 2
 IMMEDIATE, SEND, INCOMPLETE, HEADLESS, LATE = 1, 2, 4, 8, 16
 NOWHERE = ANY_BLOCK = 2**64 - 1
 
-_LOOK_MS = 100      # how often a program that waits looks for signals, and for the receiver's end
+_POLL_MS = 100      # how often a program that waits looks for signals, and for the receiver's end
 
 
 class _Completion(ctypes.Structure):
@@ -128,7 +128,7 @@ class Receiver(_Handle):
         c.receiver = self
         if timeout >= 0:
             return c if _lib.rocescope_next(self.handle, c, timeout) else None
-        while not _lib.rocescope_next(self.handle, c, _LOOK_MS):   # Python looks at signals between two calls
+        while not _lib.rocescope_next(self.handle, c, _POLL_MS):   # Python looks at signals between two calls
             if self.ended:
                 return c if _lib.rocescope_next(self.handle, c, 0) else None
         return c

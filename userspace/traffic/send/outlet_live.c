@@ -20,7 +20,7 @@
 #include "bpf/send.skel.h" /* needs struct send_memory */
 
 #define BATCH 64	       /* packets between two flushes to the driver, as NAPI does */
-#define LOOK_NS NSEC_PER_MSEC  /* how often user space polls the kernel's progress */
+#define POLL_NS NSEC_PER_MSEC  /* how often user space polls the kernel's progress */
 #define ASK_NS (100 * NSEC_PER_MSEC) /* how often it checks that the interface still exists */
 #define KICK SIGUSR1	       /* ends a run */
 
@@ -139,7 +139,7 @@ static void stop_thread(struct outlet_live *l)
 	atomic_store(&l->stop, true);
 	while (!atomic_load(&l->ended)) {
 		pthread_kill(l->thread, KICK);
-		sleep_until_ns(now_ns() + LOOK_NS);
+		sleep_until_ns(now_ns() + POLL_NS);
 	}
 	pthread_join(l->thread, NULL);
 }
@@ -148,7 +148,7 @@ static void stop_thread(struct outlet_live *l)
 static bool wait_running(const struct outlet_live *l)
 {
 	while (!__atomic_load_n(&l->bpf->bss->running, __ATOMIC_ACQUIRE) && !atomic_load(&l->error))
-		sleep_until_ns(now_ns() + LOOK_NS);
+		sleep_until_ns(now_ns() + POLL_NS);
 	keep_off_cpu(l);
 	return !atomic_load(&l->error);
 }
@@ -225,7 +225,7 @@ static bool live_run(struct outlet *o)
 		return false;
 	if (error)
 		return outlet_refuse(o, "live frames into %s: %s", o->plan->interface, cause_of_interface(error).text);
-	sleep_until_ns(now_ns() + LOOK_NS);
+	sleep_until_ns(now_ns() + POLL_NS);
 	o->refused = l->bpf->bss->refused;
 	return true;
 }
