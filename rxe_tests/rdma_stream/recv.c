@@ -24,7 +24,7 @@ struct rdma_receiver {
 	struct rdma_peers peers;
 	struct rdma_responder p;
 	struct rdma_requester q;	/* of READs, and of answers */
-	struct rdma_duplex players;
+	struct rdma_duplex duplex;
 	struct stream_options answers;
 	struct rdma_totals *totals;	/* the sender's, of each QP; 0 until they have come */
 	uint64_t sender_ns;	/* the time of its run */
@@ -138,7 +138,7 @@ static void make_responder(struct rdma_receiver *u)
 	};
 	requester_register(&u->q);
 	requester_begin(&u->q);
-	u->players = (struct rdma_duplex){ .q = &u->q, .p = &u->p };
+	u->duplex = (struct rdma_duplex){ .q = &u->q, .p = &u->p };
 }
 
 /* false: no sender came. */
@@ -221,7 +221,7 @@ static int take_completions(struct rdma_reader *reader, int wake_fd)
 
 static int answer(struct rdma_receiver *u, int wake_fd)
 {
-	int n = duplex_answer(&u->players, NAP_NS, wake_fd);
+	int n = duplex_answer(&u->duplex, NAP_NS, wake_fd);
 
 	u->error = u->q.error ? u->q.error : u->p.error;
 	return n;

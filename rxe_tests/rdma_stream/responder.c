@@ -165,8 +165,8 @@ static void take_payload(struct rdma_responder *p, const struct ibv_wc *wc, uint
 	size_t before = is_ud(p) ? RDMA_GRH : 0;
 
 	if (wc->byte_len >= before)
-		receiver_take(p->r, rdma_readable(p->buffers.memory, rdma_buffer(&p->buffers, wc->wr_id), wc->byte_len)
-			      + before,
+		receiver_take(p->r,
+			      rdma_readable(p->buffers.memory, rdma_buffer(&p->buffers, wc->wr_id), wc->byte_len) + before,
 			      wc->byte_len - before, now, p->o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
 }
 

@@ -16,7 +16,7 @@ struct rdma_sender {
 	struct rdma_peers peers;
 	struct rdma_requester q;
 	struct rdma_responder answers;	/* of --ping-pong */
-	struct rdma_duplex players;
+	struct rdma_duplex duplex;
 	const char *error;
 };
 
@@ -67,8 +67,8 @@ static void send_messages(struct rdma_sender *u)
 	};
 	requester_register(&u->q);
 	if (u->self.ping_pong) {
-		u->players = (struct rdma_duplex){ .q = &u->q, .p = &u->answers };
-		u->error = duplex_send(&u->players);
+		u->duplex = (struct rdma_duplex){ .q = &u->q, .p = &u->answers };
+		u->error = duplex_send(&u->duplex);
 	} else {
 		requester_run(&u->q);
 		u->error = u->q.error;
@@ -97,7 +97,7 @@ static void report_sent(struct rdma_sender *u, struct stream_report *report)
 	if (rdma_is_reliable(u->self.service) && p->latency.count && !u->self.ping_pong)
 		report->latency = &p->latency;
 	if (u->self.ping_pong)
-		ping_pong_report(&u->players.ping_pong, report);
+		ping_pong_report(&u->duplex.ping_pong, report);
 	report_extra(report, "lists_posted", p->lists);
 	peers_report(&u->peers, u->self.size, report->run_ns, report, completed, u);
 	if (!missing)

@@ -36,8 +36,8 @@ static bool is_named(const struct btf *btf, const struct btf_type *type, const c
 }
 
 /*
- * Fields that builds before have named otherwise: now, before. Both names stand in the text, so that those builds and this one find
- * them, whichever of the two goes on.
+ * Fields that older builds named otherwise: the name now, and one before. All of them stand in the text, so that those builds and
+ * this one find the field, whichever of the two goes on.
  */
 static const struct {
 	const char *now, *before;
