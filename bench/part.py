@@ -11,12 +11,12 @@ class Refused(Exception):
 
 
 def options(spoil=None):
-    """spoil: what that option makes wrong, so that no row may get through. None: there is no such option."""
+    """spoil: what that option makes wrong, so that rows that look there must be refused. None: there is no such option."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--best", type=float, default=0.0, help="the most adds a cycle that were seen before")
     if spoil:
-        parser.add_argument("--spoil", action="store_true", help=f"{spoil}: no row may get through")
+        parser.add_argument("--spoil", action="store_true", help=f"{spoil}: rows that look there must be refused")
     return parser.parse_args()
 
 

@@ -213,6 +213,7 @@ class Panel:
         if len(shown) < 2:
             return None
         words = f"{self.measure.words} ({self.measure.unit})"
+
         def form(value):
             return self.label(value).replace(", ", "\n")
 

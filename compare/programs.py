@@ -170,8 +170,8 @@ def cores(report):
 
 
 def busy(report):
-    cores = report["cpu"]["system_cores"]
-    return None if cores is None or report["seconds"] is None else cores * report["seconds"]
+    system = cores(report)["system"]
+    return None if system is None or report["seconds"] is None else system * report["seconds"]
 
 
 # --- those of others

@@ -161,6 +161,8 @@ class Axis:
         """The pixel. A value that the axis does not have is at its end."""
         if self.log and value <= 0:
             return self._start
+        if self._low == self._high:     # a single value
+            return (self._start + self._end) / 2
         share = (self._scale(value) - self._low) / (self._high - self._low)
         return self._start + min(max(share, 0), 1) * (self._end - self._start)
 

@@ -18,9 +18,9 @@ import time
 
 if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-from bench import machine   # noqa: E402
-from lab import netif_settings        # noqa: E402
-from lab.netif_settings import ip, read   # noqa: E402
+from bench import machine                   # noqa: E402
+from lab import netif_settings              # noqa: E402
+from lab.netif_settings import ip, read     # noqa: E402
 
 DISCARD = 9             # UDP port (RFC 863)
 NEIGHBOUR_S = 3         # how long the answer of a neighbour may take
