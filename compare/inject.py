@@ -25,7 +25,8 @@ FAULTS = {"sender-qdisc": "P%", "wire": "P%", "receiver-ring": "Nms", "receive-b
 # Ethernet's preamble, FCS and gap, which skb->len has not. A packet of any MTU must fit the burst, and what a socket may have under
 # way the queue: a sender then waits, as for a NIC.
 OVERHEAD, LINK_QUEUE = ("stab", "overhead", 24), ("burst", 1 << 16, "limit", 1 << 24)
-# What the programs take (userspace/traffic/streams/stream_options.c, rxe_tests/rdma_stream/main.c, userspace/traffic/streams/udp_stream/udp_stream.c).
+# What the programs take (userspace/traffic/streams/stream_options.c and udp_stream/udp_stream.c beside it,
+# rxe_tests/rdma_stream/main.c).
 MOST = {"Nms": 60000, "N": 16384, "BYTES": 2 ** 30 - 1}
 
 

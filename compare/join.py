@@ -242,7 +242,8 @@ def fair_share(runs):
     return {"least": min(pairs), "most": max(pairs)} if pairs else None
 
 
-QUANTILES = {"least": 0, "p10": 10, "q1": 25, "median": 50, "q3": 75, "p90": 90, "most": 100}     # percent, as userspace/traffic/streams/report.c has them
+# percent, as userspace/traffic/streams/report.c has them
+QUANTILES = {"least": 0, "p10": 10, "q1": 25, "median": 50, "q3": 75, "p90": 90, "most": 100}
 
 
 def quantiles(figures):

@@ -61,8 +61,8 @@ def no_io_uring(path):
 
 def iperf3_rates(server, whole):
     """
-    The Outcome's goodput and least window, of the same windows as those of our programs (userspace/traffic/streams/windows.h). server: its report;
-    whole: of the whole run, if there are no windows. Pure.
+    The Outcome's goodput and least window, of the same windows as those of our programs (userspace/traffic/streams/windows.h).
+    server: its report; whole: of the whole run, if there are no windows. Pure.
     """
     windows = [each["sum"] for each in server["intervals"]][2:-2]
     if not windows:
