@@ -51,7 +51,7 @@ struct bring_up_options {
 	const struct filter *filter; /* NULL: all pairs */
 	const char *ready, *svg; /* NULL: not wanted */
 	bool json, exit_code;
-	bool responder; /* ask the responder that `told` describes, instead of following a sender */
+	bool responder; /* ask the responder that `endpoint` describes, instead of following a sender */
 	bool all_steps; /* of a responder: go on behind a wrong one */
 	struct rate rate; /* of requests to it */
 };

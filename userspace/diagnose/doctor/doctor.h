@@ -22,7 +22,7 @@ struct doctor *doctor_new(void);
 /* Adds connections that are known before the first packet, which must outlive the doctor. false: too many. */
 bool doctor_expect(struct doctor *d, const struct expected *e);
 
-/* Says what the receiver is: packets that go to it are judged as it would. told (NULL: not known) must outlive the doctor. */
+/* Says what the receiver is: packets that go to it are judged as it would. endpoint (NULL: not known) must outlive the doctor. */
 void doctor_receiver(struct doctor *d, const struct endpoint *endpoint);
 
 /* Looks at datagrams to these ports as well (--udp). ports must outlive the doctor. */

@@ -4,7 +4,6 @@
 #define USERSPACE_DIAGNOSE_DOCTOR_RECORD_H
 
 #include "userspace/diagnose/doctor/causes.h"
-#include "userspace/diagnose/flow/near_study.h"
 #include "userspace/diagnose/doctor/neighbour.h"
 #include "userspace/diagnose/doctor/silence.h"
 #include "userspace/diagnose/finding/index.h"
@@ -16,6 +15,7 @@
 #include "userspace/diagnose/flow/lint.h"
 #include "userspace/diagnose/flow/loss.h"
 #include "userspace/diagnose/flow/message.h"
+#include "userspace/diagnose/flow/near_study.h"
 #include "userspace/diagnose/flow/psn.h"
 #include "userspace/diagnose/flow/reads.h"
 #include "userspace/diagnose/flow/receiver.h"

@@ -18,7 +18,7 @@ void silence_ask(struct silence *s, const struct responder_study *r, const struc
 	}
 	if (!request_asks(p))
 		return;
-	sign_keep(s->shown, s->asks, (struct sign_seen){ frame, p->number, 0 });
+	symptom_keep(s->shown, s->asks, (struct symptom_seen){ frame, p->number, 0 });
 	s->repeats += s->asks && psn_distance(s->latest, p->number) <= 0;
 	s->latest = p->number;
 	if (!s->asks++)
@@ -65,7 +65,7 @@ static struct stream_record *opposite(const struct doctor *d, const struct strea
 static void say_stop(const struct doctor *d, struct stream_record *c)
 {
 	const struct silence *s = &c->silence;
-	struct symptom *symptom = signs_show(&c->symptoms, KIND_ack_stops, s->shown, s->asks, "an ACK of PSN %u", "none");
+	struct symptom *symptom = symptoms_show(&c->symptoms, KIND_ack_stops, s->shown, s->asks, "an ACK of PSN %u", "none");
 	struct address_text from = address_text(c->key.dst), to = address_text(c->key.src);
 	__u32 next = (c->responder.acked_psn + 1) & PSN_MASK;
 	struct stream_record *peer = opposite(d, c);

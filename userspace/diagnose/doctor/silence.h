@@ -18,7 +18,7 @@ struct silence {
 	__u64 from, to; /* ns: the first and the latest of `asks` */
 	__u32 latest;	/* PSN of the latest of them */
 	__u64 longest;	/* ns: from the first of them until the acknowledgement came, at most */
-	struct sign_seen shown[FINDING_EVIDENCE]; /* the first of `asks` */
+	struct symptom_seen shown[FINDING_EVIDENCE]; /* the first of `asks` */
 };
 
 /* A request was sent, at `time` (ns). r: what its responder has acknowledged. */

@@ -15,5 +15,4 @@ struct doctor_packet {
 	__u64 time; /* ns, of any clock; 0: not known */
 };
 
-
 #endif

@@ -58,9 +58,8 @@ struct evidence *symptoms_add(struct symptoms *s, enum finding_kind kind, __u64 
 	return &symptom->evidence[symptom->shown++];
 }
 
-struct symptom *signs_show(struct symptoms *s, enum finding_kind kind, const struct sign_seen seen[FINDING_EVIDENCE],
-			   __u64 count,
-			   const char *expected, const char *found)
+struct symptom *symptoms_show(struct symptoms *s, enum finding_kind kind, const struct symptom_seen seen[FINDING_EVIDENCE],
+			      __u64 count, const char *expected, const char *found)
 {
 	struct symptom *symptom = symptoms_get(s, kind);
 

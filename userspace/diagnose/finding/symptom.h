@@ -50,8 +50,7 @@ struct symptom {
 	size_t shown;
 	struct evidence evidence[FINDING_EVIDENCE];
 	char figures[SYMPTOM_FIGURES]; /* a sentence with the figures of this case, or empty */
-	/* set by causes_explain() */
-	/* what explains it (userspace/diagnose/doctor/causes.h); none: it is a finding of its own */
+	/* set by causes_explain() (userspace/diagnose/doctor/causes.h): what explains it; none: it is a finding of its own */
 	int causes[SYMPTOM_CAUSES];
 	size_t cause_count;
 	int root;  /* of these causes, or of theirs, the one that nothing explains; if several, the most important */
@@ -59,13 +58,13 @@ struct symptom {
 };
 
 /* A packet that may show something later. */
-struct sign_seen {
+struct symptom_seen {
 	__u64 frame;
 	__u32 psn, found; /* what is expected, and what is found */
 };
 
 /* Keeps a packet if it is one of the first. before: so many there were. */
-static inline void sign_keep(struct sign_seen seen[FINDING_EVIDENCE], __u64 before, struct sign_seen it)
+static inline void symptom_keep(struct symptom_seen seen[FINDING_EVIDENCE], __u64 before, struct symptom_seen it)
 {
 	if (before < FINDING_EVIDENCE)
 		seen[before] = it;
@@ -91,9 +90,8 @@ struct evidence *symptoms_add(struct symptoms *s, enum finding_kind kind, __u64 
  * Adds `count` packets to the symptom of that kind, and shows the first ones. expected, found: formats of printf, which get
  * `psn` and `found`. NULL: no memory.
  */
-struct symptom *signs_show(struct symptoms *s, enum finding_kind kind, const struct sign_seen seen[FINDING_EVIDENCE],
-			   __u64 count,
-			   const char *expected, const char *found);
+struct symptom *symptoms_show(struct symptoms *s, enum finding_kind kind, const struct symptom_seen seen[FINDING_EVIDENCE],
+			      __u64 count, const char *expected, const char *found);
 
 /* Adds the packets and the evidence of `from`. */
 void symptoms_merge(struct symptoms *s, const struct symptoms *from);

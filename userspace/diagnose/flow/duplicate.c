@@ -55,7 +55,7 @@ static void take_duplicate(struct duplicates *d, const struct doctor_packet *tak
 		d->waiting.returns++;
 		d->waiting.latest_asks = 0;
 	}
-	sign_keep(d->waiting.shown, d->waiting.asks, (struct sign_seen){ taken->number, psn, 0 });
+	symptom_keep(d->waiting.shown, d->waiting.asks, (struct symptom_seen){ taken->number, psn, 0 });
 	d->waiting.latest = psn;
 	d->waiting.to = taken->stream->last_seen;
 	if (!d->waiting.asks++)
@@ -163,9 +163,8 @@ void duplicates_conclude(struct duplicates *d, struct symptoms *symptoms, __u64 
 		take_silence(d, d->waiting.asks);
 	if (!d->silent || d->silent <= FEW * d->answered)
 		return;
-	symptom = signs_show(symptoms, KIND_duplicate_unanswered, d->shown, d->unanswered,
-			     "an ACK of PSN 0x%06x, or of a later one",
-			     "none");
+	symptom = symptoms_show(symptoms, KIND_duplicate_unanswered, d->shown, d->unanswered,
+				"an ACK of PSN 0x%06x, or of a later one", "none");
 	if (!symptom)
 		return;
 	SAY(symptom->figures, "The responder has acknowledged them up to PSN 0x%06x; %llu asked for it again, and %s.",

@@ -27,12 +27,12 @@ struct duplicates {
 		bool executed; /* one of them is a READ or an atomic */
 		__u64 from, to; /* ns: the first of `asks`; and the latest, or the first new request behind them */
 		bool passed; /* such a request came */
-		struct sign_seen shown[FINDING_EVIDENCE]; /* the first of `asks` */
+		struct symptom_seen shown[FINDING_EVIDENCE]; /* the first of `asks` */
 	} waiting;
 	/* what was found, of all sequences */
 	__u64 answered, silent; /* how often duplicates were answered, or were not */
 	__u64 unanswered;	/* packets of `silent` */
-	struct sign_seen shown[FINDING_EVIDENCE]; /* the first of `unanswered` */
+	struct symptom_seen shown[FINDING_EVIDENCE]; /* the first of `unanswered` */
 };
 
 /* Another sequence of PSNs begins. What was found stays. */

@@ -8,8 +8,7 @@
 /* Adds the symptom of what is told wrong, if there is one. Changes the sample. */
 void flow_judge(struct flow *w, const struct roce_udp_format *f);
 
-/* A symptom of so many datagrams: the first ones of the sample are its evidence,
-	with the values of `number`. NULL: no memory. */
+/* A symptom of so many datagrams: the first ones of the sample are its evidence, with the values of `number`. NULL: no memory. */
 struct symptom *flow_symptom(struct flow *w, enum finding_kind kind, const struct udp_field *number, size_t packets);
 
 /* Adds a sentence to a symptom. */

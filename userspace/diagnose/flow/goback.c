@@ -28,7 +28,7 @@ static void end_run(struct goback *g)
 	if (r->asks) {
 		g->asking++;
 	} else if (r->should) {
-		sign_keep(g->mute_shown, g->mute++, (struct sign_seen){ r->frame, 0, r->psn });
+		symptom_keep(g->mute_shown, g->mute++, (struct symptom_seen){ r->frame, 0, r->psn });
 		g->mute_packets += r->packets;
 	}
 	*r = (struct goback_run){ 0 };
@@ -200,8 +200,8 @@ static void conclude_wrong(const struct goback *g, struct symptoms *symptoms)
 static void conclude_mute(const struct goback *g, struct symptoms *symptoms)
 {
 	struct symptom *symptom = g->mute <= g->asking ? NULL :
-			    signs_show(symptoms, KIND_resends_without_ackreq, g->mute_shown, g->mute,
-				       "AckReq in the last packet, as before", "none from PSN 0x%06x on");
+				  symptoms_show(symptoms, KIND_resends_without_ackreq, g->mute_shown, g->mute,
+						"AckReq in the last packet, as before", "none from PSN 0x%06x on");
 
 	if (!symptom)
 		return;

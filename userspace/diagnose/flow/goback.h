@@ -50,7 +50,7 @@ struct goback {
 	__u64 asking;	   /* runs that ask for an answer, */
 	__u64 mute;	   /* and those that do not, though they should; */
 	__u64 mute_packets; /* their packets */
-	struct sign_seen mute_shown[FINDING_EVIDENCE];
+	struct symptom_seen mute_shown[FINDING_EVIDENCE];
 };
 
 /* Another sequence of PSNs begins. What was found stays. */

@@ -253,7 +253,7 @@ static void show_aeth(struct symptoms *symptoms, const struct doctor_packet *tak
 		SAY(e->found, "syndrome 0x%02x", p->syndrome);
 }
 
-static void show_psn(struct symptoms *symptoms, const struct sign_seen *p)
+static void show_psn(struct symptoms *symptoms, const struct symptom_seen *p)
 {
 	struct evidence *e = symptoms_add(symptoms, KIND_read_response_psn, p->frame);
 
@@ -286,7 +286,7 @@ static bool is_of_no_read(const struct reads *r, const struct twice *sent, __u32
 static void take_unasked(struct reads *r, const struct twice *sent, struct symptoms *symptoms,
 			 const struct doctor_packet *taken)
 {
-	struct sign_seen p = { taken->number, taken->parsed->packet.number, 0 };
+	struct symptom_seen p = { taken->number, taken->parsed->packet.number, 0 };
 	const struct read_request *oldest = &r->list[r->count < READS_LAST ? 0 : r->count % READS_LAST];
 
 	if (psn_distance(oldest->psn, p.psn) < 0 || !is_of_no_read(r, sent, p.psn))
@@ -311,7 +311,7 @@ static void end_response(struct reads *r, bool whole, __u64 frame)
 	r->whole += whole;
 	if (whole)
 		return;
-	sign_keep(r->cut_shown, r->cut++, (struct sign_seen){ frame, r->response.next, 0 });
+	symptom_keep(r->cut_shown, r->cut++, (struct symptom_seen){ frame, r->response.next, 0 });
 }
 
 static void follow(struct reads *r, const struct doctor_packet *taken, const struct due *d)
@@ -388,7 +388,7 @@ void reads_answer(struct reads *r, const struct twice *sent, struct symptoms *sy
 	if (p->op & OP_FIRST)
 		r->response.shifted = is_shifted(r, &due, p);
 	if (r->response.shifted && (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on)))
-		show_psn(symptoms, &(struct sign_seen){ taken->number, p->number, 0 });
+		show_psn(symptoms, &(struct symptom_seen){ taken->number, p->number, 0 });
 	else if (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on))
 		show_number(symptoms, taken, &due);
 	else if (due.fit == FIT_NONE)
@@ -405,8 +405,8 @@ static void conclude_cut(const struct reads *r, struct symptoms *symptoms)
 {
 	if (r->whole || r->cut < FINDING_PACKETS)
 		return;
-	signs_show(symptoms, KIND_read_response_number, r->cut_shown, r->cut, "the Last of the READ, from PSN 0x%06x on",
-		   "the next answer");
+	symptoms_show(symptoms, KIND_read_response_number, r->cut_shown, r->cut, "the Last of the READ, from PSN 0x%06x on",
+		      "the next answer");
 }
 
 void reads_conclude(struct reads *r, const struct twice *sent, struct symptoms *symptoms)

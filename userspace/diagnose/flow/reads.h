@@ -43,8 +43,8 @@ struct reads {
 	} response; /* the one that is being sent */
 	__u32 missing[READS_MISSING]; /* PSN + 1 of responses that were left out, by the low bits of the PSN; 0: none */
 	__u64 whole, cut; /* responses of several packets, with and without a Last */
-	struct sign_seen cut_shown[FINDING_EVIDENCE];
-	struct sign_seen early[READS_EARLY]; /* responses that no request asks for, so far */
+	struct symptom_seen cut_shown[FINDING_EVIDENCE];
+	struct symptom_seen early[READS_EARLY]; /* responses that no request asks for, so far */
 	size_t early_count;
 };
 
@@ -70,8 +70,7 @@ void reads_answer(struct reads *r, const struct twice *sent, struct symptoms *sy
 /* Whether a READ with this PSN was sent again, or asks for a part of another one. r: may be NULL. */
 bool reads_again(const struct reads *r, __u32 psn);
 
-/* Adds the symptoms of responses that nobody asked for,
-	and of those that never end. All packets of both directions were taken. */
+/* Adds the symptoms of responses that nobody asked for, and of those that never end. All packets of both directions were taken. */
 void reads_conclude(struct reads *r, const struct twice *sent, struct symptoms *symptoms);
 
 #endif

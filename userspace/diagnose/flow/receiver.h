@@ -7,8 +7,8 @@
 #define USERSPACE_DIAGNOSE_FLOW_RECEIVER_H
 
 #include "userspace/diagnose/finding/packet.h"
-#include "userspace/observe/model/endpoint.h"
 #include "userspace/diagnose/finding/symptom.h"
+#include "userspace/observe/model/endpoint.h"
 
 #define RECEIVER_OPEN 128 /* requests remembered until they are answered; a power of two */
 

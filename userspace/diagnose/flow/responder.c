@@ -4,7 +4,7 @@
 
 #define FAR 65536    /* PSNs: an answer farther away is to no request of this sequence */
 #define AHEAD 1024   /* ... or beyond the newest one, where this place may have changed the order */
-#define MOVE (1 << 20) /* PSNs after which the first one is forgotten, so that distances keep their symptom */
+#define MOVE (1 << 20) /* PSNs after which the first one is forgotten, so that distances keep their sign */
 #define LATE 250000000ull /* ns by which a request may come here later than its answer, if nothing tells */
 #define USUAL_ASKS 2 /* times as many packets ask in vain as did before an answer came */
 #define USUAL_TIME 4 /* times as long */
@@ -147,7 +147,7 @@ static void take_damaged(struct responder_study *r, struct symptoms *symptoms, _
 /* The requester has closed the gap, and nobody knows how long an answer takes. */
 static void take_healed(struct responder_study *r)
 {
-	sign_keep(r->healed, r->healed_gaps++, (struct sign_seen){ r->gap.frame, r->gap.psn, 0 });
+	symptom_keep(r->healed, r->healed_gaps++, (struct symptom_seen){ r->gap.frame, r->gap.psn, 0 });
 	r->healed_asks += r->gap.asks;
 }
 
@@ -207,7 +207,7 @@ static void pass_gap(struct responder_study *r, __u32 psn, const struct responde
 		sound = !is_damaged(r, i);
 	if (!sound)
 		return;
-	sign_keep(r->passed, r->passed_gaps++, (struct sign_seen){ a->frame, g->psn, psn });
+	symptom_keep(r->passed, r->passed_gaps++, (struct symptom_seen){ a->frame, g->psn, psn });
 }
 
 /* ---- requests ---- */
@@ -353,7 +353,7 @@ static void take_ahead(struct responder_study *r, __u32 psn, const struct respon
 	struct responder_ahead *h = &r->ahead;
 	__u32 by = psn_distance(responder_newest(r), psn);
 
-	sign_keep(h->shown, h->count, (struct sign_seen){ a->frame, responder_newest(r), psn });
+	symptom_keep(h->shown, h->count, (struct symptom_seen){ a->frame, responder_newest(r), psn });
 	h->differs |= h->count && h->by != by;
 	h->by = h->count ? h->by : by;
 	if (!h->count++ || psn_distance(h->psn, psn) > 0) {
@@ -475,7 +475,7 @@ static void take_front(struct responder_study *r, __u32 psn, __u64 frame)
 	r->naks_passed += has_come(r, psn);
 	if (!has_come(r, psn) || !is_missing(r, (psn + 1) & PSN_MASK))
 		return;
-	sign_keep(r->front, r->naks_front++, (struct sign_seen){ frame, (psn + 1) & PSN_MASK, psn });
+	symptom_keep(r->front, r->naks_front++, (struct symptom_seen){ frame, (psn + 1) & PSN_MASK, psn });
 }
 
 /* Whether a NAK asks for what may be missing. Where nothing was acknowledged yet, the first PSN may be wrong: conclude_start(). */
@@ -581,7 +581,7 @@ static void conclude_ahead(const struct responder_study *r, struct symptoms *sym
 
 	if (!responder_is_ahead(r) || (!odd && !never_comes(r, end)))
 		return;
-	signs_show(symptoms, KIND_ack_psn, h->shown, h->count, "PSN 0x%06x or one before it", "PSN 0x%06x");
+	symptoms_show(symptoms, KIND_ack_psn, h->shown, h->count, "PSN 0x%06x or one before it", "PSN 0x%06x");
 }
 
 static void conclude_ack_psn(const struct responder_study *r, struct symptoms *symptoms, const struct responder_end *end)
@@ -643,7 +643,7 @@ static void conclude_nak_psn(struct responder_study *r, struct symptoms *symptom
 	struct symptom *symptom;
 
 	if (front && r->naks_front) {
-		signs_show(symptoms, KIND_nak_psn, r->front, r->naks_front, "PSN 0x%06x", "PSN 0x%06x");
+		symptoms_show(symptoms, KIND_nak_psn, r->front, r->naks_front, "PSN 0x%06x", "PSN 0x%06x");
 		r->naks_odd += r->naks_front;
 	}
 	most = front || r->naks_odd * 10 >= r->naks * 9;
@@ -676,7 +676,7 @@ static void conclude_passed(const struct responder_study *r, struct symptoms *sy
 
 	if (r->naks || !r->passed_gaps || (!leaps && r->passed_gaps < FINDING_PACKETS))
 		return;
-	symptom = signs_show(symptoms, KIND_nak_missing, r->passed, r->passed_gaps, "a NAK of PSN 0x%06x", "PSN 0x%06x");
+	symptom = symptoms_show(symptoms, KIND_nak_missing, r->passed, r->passed_gaps, "a NAK of PSN 0x%06x", "PSN 0x%06x");
 	if (!symptom)
 		return;
 	symptom->doubted = !leaps;
@@ -692,8 +692,8 @@ static bool conclude_healed(const struct responder_study *r, struct symptoms *sy
 
 	if (r->naks || r->passed_gaps || !r->acked || r->healed_gaps < FINDING_PACKETS || end->resent < FINDING_PACKETS)
 		return false;
-	symptom = signs_show(symptoms, KIND_nak_missing, r->healed, r->healed_gaps, "a NAK of PSN 0x%06x",
-			     "none, until the sender went back");
+	symptom = symptoms_show(symptoms, KIND_nak_missing, r->healed, r->healed_gaps, "a NAK of PSN 0x%06x",
+				"none, until the sender went back");
 	if (!symptom)
 		return false;
 	symptom->packets = r->healed_asks;

@@ -38,7 +38,7 @@ struct responder_ahead {
 	__u64 since, longest; /* ns; longest: until such a request came; 0: none did */
 	__u32 by; /* so far beyond the newest request was the first, */
 	bool differs; /* ... and another one was not */
-	struct sign_seen shown[FINDING_EVIDENCE];
+	struct symptom_seen shown[FINDING_EVIDENCE];
 };
 
 struct responder_study {
@@ -59,7 +59,8 @@ struct responder_study {
 	__u64 most, longest;	   /* most of `waiting` before an acknowledgement, and the longest time (ns) until it */
 	__u64 again;	 /* requests that came again and are not answered yet, */
 	__u32 again_end; /* ... all before this PSN */
-	struct sign_seen damaged[RESPONDER_DAMAGED]; /* a ring: came with a wrong ICRC, and not rightly since; frame 0: none */
+	/* a ring: came with a wrong ICRC, and not rightly since; frame 0: none */
+	struct symptom_seen damaged[RESPONDER_DAMAGED];
 	__u64 damaged_count;
 	__u64 damaged_refused, damaged_resent; /* so many the responder has asked for, or came again */
 	struct responder_ahead ahead;
@@ -69,9 +70,9 @@ struct responder_study {
 	__u64 silent_gaps, silent_asks; /* gaps without an answer, and the packets behind them that asked for one */
 	__u64 repeated_gaps, repeats; /* gaps behind which the acknowledgement before is repeated, and how often it is */
 	__u64 healed_gaps, healed_asks; /* gaps that the requester has closed without an answer, and the packets behind them that asked, */
-	struct sign_seen healed[FINDING_EVIDENCE]; /* ... the first of them */
+	struct symptom_seen healed[FINDING_EVIDENCE]; /* ... the first of them */
 	__u64 passed_gaps; /* gaps that are acknowledged as if nothing were missing, */
-	struct sign_seen passed[FINDING_EVIDENCE]; /* ... the first of them */
+	struct symptom_seen passed[FINDING_EVIDENCE]; /* ... the first of them */
 	struct {
 		bool open; /* no request has come since but later ones */
 		bool often; /* one came more than twice, so that they are no copies */
@@ -83,7 +84,7 @@ struct responder_study {
 	__u64 naks_behind;    /* ... of which so many are behind one that did not come here */
 	__u64 naks_passed;    /* those for a packet that came, */
 	__u64 naks_front;     /* ... of which so many for the one in front of a missing one, */
-	struct sign_seen front[FINDING_EVIDENCE]; /* ... the first of them */
+	struct symptom_seen front[FINDING_EVIDENCE]; /* ... the first of them */
 	__u32 flight;  /* so many PSNs were sent and not acknowledged, at most */
 	struct msn_study msn;
 };

@@ -59,8 +59,7 @@ static bool read_headers(struct try_headers *h, const __u8 *frame, const struct 
 	return true;
 }
 
-/* Fields: the header, by its offset in struct try_headers,
-	or the extension header that has the flag; where they are; with IPv6. */
+/* Fields: the header, by its offset in struct try_headers, or the extension header that has the flag; where they are; with IPv6. */
 static const struct part_field {
 	__u32 header, extension;
 	struct try_place place[2];
