@@ -19,7 +19,7 @@ struct other_frames {
 /* Counts a frame that is no RoCE packet, with what was parsed of it. */
 void other_frames_count(struct other_frames *o, const struct observer_frame *f, const struct roce_packet *p);
 
-/* "12 frames: 10 UDP (10 to port 46866), 2 ARP". Empty: no frame. */
+/* "12 frames: 10 UDP (most to port 46866), 2 ARP". Empty: no frame. */
 void other_frames_say(const struct other_frames *o, char text[OTHER_FRAMES_TEXT]);
 
 /* The Ethertype behind VLAN tags, host order. 0: the frame ends before. */

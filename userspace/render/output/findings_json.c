@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope.findings/1 (docs/json.md, docs/schema/findings.schema.json) */
-
 #include "lib/address.h"
 #include "lib/json.h"
 #include "userspace/render/output/findings_view.h"

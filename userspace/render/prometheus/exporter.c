@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/cause.h"
 #include "lib/address.h"
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/number.h"
 #include "roce/packet/base.h"
