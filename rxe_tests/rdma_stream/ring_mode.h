@@ -93,6 +93,7 @@ void workers_end(struct ring_workers *c, bool discard);
 
 /* ---- ring_report.c ---- */
 
+/* Their number, and how long they were, in seconds. */
 json_t *ring_episodes_json(const struct ring_episodes *e);
 
 /* Adds how many messages of `size` bytes were carried in ns. */

@@ -108,8 +108,8 @@ struct bring_up_packet {
 	enum finding_kind kind; /* of the doctor, which says the same of its lengths; FINDING_KINDS: none */
 };
 
-/* false: it is not RoCE. */
-bool bring_up_look(const struct observer_frame *f, struct bring_up_packet *p);
+/* Parses the frame, and says what keeps it from being RoCE. false: it is not, not even nearly. */
+bool bring_up_classify(const struct observer_frame *f, struct bring_up_packet *p);
 
 /* ---- pairs ---- */
 

@@ -151,7 +151,7 @@ static void say_lengths(struct bring_up_packet *m, const struct observer_frame *
 		SAY(m->wrong, "%s: %s", finding_rules[at.kind].words, e.found);
 }
 
-bool bring_up_look(const struct observer_frame *f, struct bring_up_packet *m)
+bool bring_up_classify(const struct observer_frame *f, struct bring_up_packet *m)
 {
 	struct observer_parsed is;
 	enum near_roce near;
@@ -667,7 +667,7 @@ void bring_up_take(struct bring_up *b, const struct sniffed *f)
 	if (f->frame.captured < WIRE_ETH_LEN)
 		return;
 	ours = !f->shown && places_has_mac(&b->end.places, f->frame.bytes + 6);
-	roce = bring_up_look(&f->frame, &m);
+	roce = bring_up_classify(&f->frame, &m);
 	if (!roce && !ours)
 		other_frames_count(&b->other_frames, &f->frame, &m.parsed.packet);
 	if (arp_find(&f->frame, &m.parsed.packet, &q) && (!b->options->peer || concerns(&q, b->options->peer)))

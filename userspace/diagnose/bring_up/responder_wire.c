@@ -118,7 +118,7 @@ static void take_frame(struct asking *a, const struct sniffed *f)
 
 	if (f->frame.captured < WIRE_ETH_LEN || !memcmp(f->frame.bytes + 6, a->plan.src_mac, 6))
 		return;
-	if (!bring_up_look(&f->frame, &m)) {
+	if (!bring_up_classify(&f->frame, &m)) {
 		other_frames_count(&a->b->other_frames, &f->frame, p);
 		return;
 	}

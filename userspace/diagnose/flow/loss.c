@@ -291,7 +291,7 @@ __u32 loss_take(struct loss *l, struct symptoms *symptoms, const struct doctor_s
 }
 
 /* Moves the evidence of one kind to another. */
-static void rename_sign(struct symptoms *symptoms, enum finding_kind from, enum finding_kind to)
+static void rename_symptom(struct symptoms *symptoms, enum finding_kind from, enum finding_kind to)
 {
 	struct symptom *symptom = symptoms_find(symptoms, from);
 
@@ -317,7 +317,7 @@ void loss_conclude(struct loss *l, struct symptoms *symptoms, bool reliable)
 	if (symptom && !symptom->packets)
 		symptoms_drop(symptoms, KIND_loss);
 	if (reliable)
-		rename_sign(symptoms, KIND_duplicates, KIND_retransmission);
+		rename_symptom(symptoms, KIND_duplicates, KIND_retransmission);
 }
 
 bool loss_share(const struct loss *l, enum loss_call why, struct symptom *symptom)
