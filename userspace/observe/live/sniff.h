@@ -33,7 +33,7 @@ struct sniffer_receiver {
 	struct ring_buffer *ring;
 };
 
-/* Set by the caller: */
+/* The caller sets the members before `socket`; the rest is zero at first. */
 struct sniffer {
 	const char *const *interfaces; /* they outlive it */
 	size_t count;

@@ -22,7 +22,7 @@ struct history_stream {
 	__u64 faults;	   /* total */
 	__u64 suppressed;  /* further faults, left out by the limit of events per second, as far as known */
 	__u32 interface;   /* of the last fault: index in live_options */
-	struct history_fault last[HISTORY_FAULTS]; /* the newest is last[(faults_kept - 1) % HISTORY_FAULTS] */
+	struct history_fault last[HISTORY_FAULTS]; /* the newest is last[(kept - 1) % HISTORY_FAULTS] */
 	__u64 kept;
 	__u64 burst[HISTORY_BURSTS];
 	__u64 together;	   /* gaps with one of another stream of the interface within HISTORY_TOGETHER */

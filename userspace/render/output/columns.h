@@ -49,6 +49,7 @@ struct column_value {
 	double rate, known;   /* per second; and how exactly it is known */
 };
 
+/* What a column of numbers or rates shows of the row. Of a column of text only `kind` is set. */
 struct column_value column_value(enum column c, const struct stream_row *r);
 
 /* Fills the cell of a column of text; COLUMN_FAULT's is the screen's. Returns whether it shows a fault. width: what a path is cut to. */

@@ -22,6 +22,7 @@ struct json_text {
 	char bytes[JSON_TEXT_BYTES];
 };
 
+/* Begins an empty text. out: see the struct. */
 void json_text_begin(struct json_text *t, FILE *out);
 
 /*

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-
 #include "roce/dialogue/dialogue.h"
 #include "userspace/render/prometheus/dialogues.h"
 #include "userspace/render/prometheus/memory.h"

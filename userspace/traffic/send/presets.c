@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Senders that are described in print. What the source does not say is left at its default, or is marked as ours. */
-
 #include "lib/list.h"
 #include "userspace/traffic/send/options.h"
 
