@@ -280,7 +280,7 @@ static void judge_dma_length(const struct roce_packet *p, const struct bring_up_
 	if (message_dma_is_of_packet(p->op, p->payload_bytes, p->dma_length))
 		fail_as(v, STEP_memory, KIND_dma_of_packet, "the DMA length of the whole message",
 			bring_up_text("%s with DMA length %u. %s", operation_text(p->opcode).text, p->dma_length,
-			     finding_rules[KIND_dma_of_packet].words).text);
+				      finding_rules[KIND_dma_of_packet].words).text);
 	v->follows |= s->kind == KIND_dma_of_packet && !(p->op & OP_FIRST);
 }
 

@@ -246,7 +246,7 @@ static void ask_first(struct asking *a)
 		asking_say(a, STEP_answers, STEP_GOOD, "something came");
 	} else {
 		asking_silence(a, STEP_answers, bring_up_text("an answer from QPN %s to an RDMA WRITE, PSN 0x%x",
-							    qpn_text(a->qp->qpn).text, q.psn).text);
+							      qpn_text(a->qp->qpn).text, q.psn).text);
 		say_address(a);
 	}
 }

@@ -117,8 +117,8 @@ static void conclude_start(struct stream_record *c)
 	if (taken || (!refused && off > 0 && off <= LOSS_FEW)) /* lost packets explain it as well: count it once */
 		packets = 1;
 	show_start(c, KIND_psn_start, start, packets);
-	if (packets < c->psn.steps + 1 && (taken || symptoms_find(&c->symptoms, KIND_psn_refused)
-					   || symptoms_find(&c->symptoms, KIND_retransmission)))
+	if (packets < c->psn.steps + 1 && (taken || symptoms_find(&c->symptoms, KIND_psn_refused) ||
+					   symptoms_find(&c->symptoms, KIND_retransmission)))
 		symptoms_doubt(&c->symptoms, KIND_psn_start); /* what is not sure explains nothing */
 	SAY(text,
 	    "The receiver says so: its NAK (PSN sequence error) in frame %llu asks for 0x%06x, and it acknowledges nothing.",
@@ -463,8 +463,8 @@ static bool conclude_icrcs(struct doctor *d, struct findings *f)
 		return false;
 	for (size_t i = 0; i < d->records.count; i++) {
 		const struct stream_record *c = record_at(d, i);
-		const struct doctor_sender *sender = c->icrc && doctor_is_phantom(d, c) ? index_find(&d->senders, c->key.src)
-			: NULL;
+		const struct doctor_sender *sender = c->icrc && doctor_is_phantom(d, c) ?
+						     index_find(&d->senders, c->key.src) : NULL;
 
 		if (!c->icrc || symptoms_find(&c->symptoms, KIND_icrc_absent))
 			continue;
@@ -912,8 +912,8 @@ static void note_unappended(struct doctor *d)
 		const struct stream_record *c = record_at(d, i);
 		struct doctor_sender *sender = index_find(&d->senders, c->key.src);
 
-		if (sender && (symptoms_find(&c->symptoms, KIND_icrc_not_appended) || (c->icrc
-										       && icrc_study_is_unappended(c->icrc))))
+		if (sender && (symptoms_find(&c->symptoms, KIND_icrc_not_appended) ||
+			       (c->icrc && icrc_study_is_unappended(c->icrc))))
 			sender->unappended = true;
 	}
 }
@@ -947,8 +947,8 @@ static bool is_told_better(const struct doctor *d, const struct findings *f, con
 	bool aeth = false;
 
 	if (symptom->kind == KIND_icrc_absent)
-		return (symptom->packets < FINDING_PACKETS && symptom->packets == d->damaged_opcodes)
-			|| is_coincidence(f, symptom->packets);
+		return (symptom->packets < FINDING_PACKETS && symptom->packets == d->damaged_opcodes) ||
+		       is_coincidence(f, symptom->packets);
 	for (size_t i = 0; i < d->records.count; i++)
 		aeth |= !!symptoms_find(&record_at(d, i)->symptoms, KIND_read_response_aeth);
 	return aeth && symptom->kind == KIND_malformed_short && symptom->packets == d->short_responses;

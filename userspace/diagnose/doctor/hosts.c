@@ -100,8 +100,7 @@ static void conclude_entropy(const struct doctor *d, const struct path *p)
 	symptom->habit = true;
 	symptom->packets = packets;
 	SAY(symptom->figures, "%llu QPs from %s to %s send from port %u.", qps, address_text(p->src).text,
-	    address_text(p->dst).text,
-	    first->entropy.port);
+	    address_text(p->dst).text, first->entropy.port);
 }
 
 void hosts_conclude(struct doctor *d)

@@ -49,9 +49,8 @@ static bool has_stopped(const struct stream_record *c)
 {
 	const struct silence *s = &c->silence;
 
-	return s->heard && !record_is_contended(c) && !s->refused && s->asks >= FINDING_PACKETS
-		&& s->asks > USUAL_ASKS * s->most &&
-	       s->to - s->from > USUAL_TIME * s->longest && !lacks_packets(c);
+	return s->heard && !record_is_contended(c) && !s->refused && s->asks >= FINDING_PACKETS &&
+	       s->asks > USUAL_ASKS * s->most && s->to - s->from > USUAL_TIME * s->longest && !lacks_packets(c);
 }
 
 /* The requests in the opposite direction, if all are of one QP. NULL: none, or of several. */

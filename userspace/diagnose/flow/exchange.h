@@ -65,7 +65,9 @@ struct rnr_text rnr_text(__u32 timer);
 /* Whether the oldest NAK that is not heeded is old enough: more came behind it than ever were on their way. */
 bool exchange_ignores(const struct exchange *x, const struct responder_study *r);
 
-/* Adds the symptom of a NAK that is not heeded. streams: so many it may be of, all of which go on without it; 1: it is of this one. */
+/*
+ * Adds the symptom of a NAK that is not heeded. streams: so many it may be of, all of which go on without it; 1: it is of this one.
+ */
 void exchange_conclude(const struct exchange *x, const struct responder_study *r, struct symptoms *symptoms, size_t streams);
 
 #endif

@@ -203,8 +203,8 @@ enum finding_kind lint_frame(struct symptoms *symptoms, const struct doctor_pack
 			SAY(e->found, "a fragment of %u bytes", taken->frame->wire - p->l3_offset);
 		return KIND_ip_fragment;
 	}
-	return p->kind == ROCE_MALFORMED || near_roce_ends_early(taken->frame, p) ? take_lengths(symptoms, taken)
-		: FINDING_KINDS;
+	return p->kind == ROCE_MALFORMED || near_roce_ends_early(taken->frame, p) ? take_lengths(symptoms, taken) :
+	       FINDING_KINDS;
 }
 
 bool lint_is_damaged(const struct doctor_packet *taken)

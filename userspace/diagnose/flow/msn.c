@@ -139,8 +139,7 @@ static bool conclude_still(const struct msn_study *m, struct symptom *symptom)
 		    full_bits(m->still_msn));
 	else
 		SAY(symptom->figures, "It stands still at %u, though messages are completed: %llu acknowledgements in a row.",
-		    m->still_msn,
-		    m->still_most);
+		    m->still_msn, m->still_most);
 	return true;
 }
 
@@ -182,8 +181,7 @@ void msn_study_conclude(const struct msn_study *m, struct symptoms *symptoms, __
 
 	if (!symptom)
 		return;
-	if (!conclude_way(m, symptom) && !conclude_still(m, symptom) && !conclude_wrap(m, symptom)
-	    && !conclude_start(m, symptom, start) &&
-	    !conclude_other(m, symptom))
+	if (!conclude_way(m, symptom) && !conclude_still(m, symptom) && !conclude_wrap(m, symptom) &&
+	    !conclude_start(m, symptom, start) && !conclude_other(m, symptom))
 		symptoms_drop(symptoms, KIND_ack_msn);
 }

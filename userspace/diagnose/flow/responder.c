@@ -681,8 +681,7 @@ static void conclude_passed(const struct responder_study *r, struct symptoms *sy
 		return;
 	symptom->doubted = !leaps;
 	SAY(symptom->figures, "%llu times it acknowledges what lies behind a gap, and never asks for the gap.%s",
-	    r->passed_gaps,
-	    leaps ? "" : " Or it has got these packets, and only this place has missed them.");
+	    r->passed_gaps, leaps ? "" : " Or it has got these packets, and only this place has missed them.");
 }
 
 /* Whether the requester went back by itself behind each of several gaps, and no NAK ever came. */
@@ -698,8 +697,7 @@ static bool conclude_healed(const struct responder_study *r, struct symptoms *sy
 		return false;
 	symptom->packets = r->healed_asks;
 	SAY(symptom->figures, "Behind %llu gaps %llu packets asked for an answer, and the sender went back by itself.",
-	    r->healed_gaps,
-	    r->healed_asks);
+	    r->healed_gaps, r->healed_asks);
 	return true;
 }
 
@@ -716,8 +714,7 @@ static void conclude_nak_missing(const struct responder_study *r, struct symptom
 	if (r->repeated_gaps) {
 		symptom->packets = r->repeats + r->silent_asks;
 		SAY(symptom->figures, "Behind %llu gap%s it repeats the acknowledgement before the gap, %llu times in all.",
-		    r->repeated_gaps,
-		    r->repeated_gaps == 1 ? "" : "s", r->repeats);
+		    r->repeated_gaps, r->repeated_gaps == 1 ? "" : "s", r->repeats);
 		return;
 	}
 	if (r->silent_gaps == 1 && r->naks) { /* it does send NAKs, and one may be lost before this place */

@@ -168,12 +168,12 @@ static void say_distances(const struct icrc_another_distances *d, char text[SYMP
 		snprintf(text, SYMPTOM_FIGURES, "%d to %d packets %s, most often %d", -greatest, -least, way,
 			 abs(most - ANOTHER_REACH));
 	else if (least > 0)
-		snprintf(text, SYMPTOM_FIGURES, "%d to %d packets %s, most often %d", least, greatest, way, most
-			 - ANOTHER_REACH);
+		snprintf(text, SYMPTOM_FIGURES, "%d to %d packets %s, most often %d", least, greatest, way,
+			 most - ANOTHER_REACH);
 	else
-		snprintf(text, SYMPTOM_FIGURES, "%d packet%s earlier to %d later, most often %d %s", -least, least == -1 ? ""
-			 : "s",
-			 greatest, abs(most - ANOTHER_REACH), most > ANOTHER_REACH ? "later" : "earlier");
+		snprintf(text, SYMPTOM_FIGURES, "%d packet%s earlier to %d later, most often %d %s", -least,
+			 least == -1 ? "" : "s", greatest, abs(most - ANOTHER_REACH),
+			 most > ANOTHER_REACH ? "later" : "earlier");
 }
 
 static bool is_constant(const struct icrc_another_distances *d, __u64 all)
