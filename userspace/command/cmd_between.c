@@ -26,16 +26,16 @@ struct between_options {
 
 static const struct option_entry printed[] = {
 	{ "json", NULL, "print one rocescope.between/1 object on each line", OPTION_FLAG(struct between_options, json),
-	 .letter = 'j' },
+	  .letter = 'j' },
 	{ "quiet", NULL, "print only the final report", OPTION_FLAG(struct between_options, quiet) },
 	{ "interval", "SECONDS", "time between two reports", OPTION_SECONDS(struct between_options, interval, 1),
-	 .usual = "1" },
-	{ "duration", "SECONDS", "end after this time; without it, end on Ctrl-C", OPTION_SECONDS(struct between_options,
-												  duration, 1) },
+	  .usual = "1" },
+	{ "duration", "SECONDS", "end after this time; without it, end on Ctrl-C",
+	  OPTION_SECONDS(struct between_options, duration, 1) },
 	{ "exit-code", NULL, "exit status 3 if packets were lost or damaged between the points",
 	  OPTION_FLAG(struct between_options, exit_code) },
 	{ "max-streams", "N", "compare at most N streams", OPTION_NUMBER(struct between_options, most, 1, 1 << 24),
-	 .usual = "65536" },
+	  .usual = "65536" },
 	{ 0 },
 };
 

@@ -96,14 +96,14 @@ static const struct option_entry packets[] = {
 
 static const struct option_entry files[] = {
 	{ "write", "FILE", "the file for the packets; - is standard output", OPTION_TEXT(struct capture_options, path),
-	 .letter = 'w' },
+	  .letter = 'w' },
 	{ "file-size", "SIZE", "begin the next file after this size: FILE-00001.pcapng, FILE-00002.pcapng, ...",
 	  SIZE(rotation.file_bytes, 4096, INT64_MAX) },
 	{ "file-seconds", "SECONDS", "begin the next file after this time",
 	  OPTION_SECONDS(struct capture_options, rotation.file_seconds, 0) },
 	{ "files", "N", "keep only the newest N files", NUMBER(rotation.files, 1, 1000000) },
 	{ "json", NULL, "print a rocescope.capture/1 object at the end", OPTION_FLAG(struct capture_options, json),
-	 .letter = 'j' },
+	  .letter = 'j' },
 	{ 0 },
 };
 

@@ -58,17 +58,15 @@ static const struct option_entry brought_up[] = {
 	{ "bring-up", NULL, "say, as packets come, how far a sender gets, and what is wrong first",
 	  OPTION_FLAG(struct doctor_options, bring_up) },
 	{ "svg", "FILE", "with --bring-up: draw what was sent and what was answered, with gnuplot",
-	 OPTION_TEXT(struct doctor_options, svg) },
+	  OPTION_TEXT(struct doctor_options, svg) },
 	{ "peer", "IP", "with --bring-up: only what this address sends; --filter: only these pairs",
-	 OPTION_ADDRESS(struct doctor_options, peer),
-	  OPTION_GIVEN(struct doctor_options, has_peer) },
+	  OPTION_ADDRESS(struct doctor_options, peer), OPTION_GIVEN(struct doctor_options, has_peer) },
 	{ "responder", NULL, "with --bring-up and --receiver FILE: ask the responder that FILE describes, step by step, and say what is "
 			     "wrong first in its answers", OPTION_FLAG(struct doctor_options, responder) },
 	{ "rate", "RATE", "with --responder: packets that are sent to it, at most", OPTION_RATE(struct doctor_options, rate),
-	 .usual = "4pps",
-	  OPTION_GIVEN(struct doctor_options, has_rate) },
-	{ "all-steps", NULL, "with --responder: go on behind a step that is wrong", OPTION_FLAG(struct doctor_options,
-												all_steps) },
+	  .usual = "4pps", OPTION_GIVEN(struct doctor_options, has_rate) },
+	{ "all-steps", NULL, "with --responder: go on behind a step that is wrong",
+	  OPTION_FLAG(struct doctor_options, all_steps) },
 	{ 0 },
 };
 

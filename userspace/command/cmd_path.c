@@ -19,14 +19,14 @@ struct path_options {
 static const struct option_entry printed[] = {
 	{ "json", NULL, "print one rocescope.path/1 object", OPTION_FLAG(struct path_options, json), .letter = 'j' },
 	{ "verbose", NULL, "list what is good and what is not known as well", OPTION_FLAG(struct path_options, all),
-	 .letter = 'v' },
+	  .letter = 'v' },
 	{ "exit-code", NULL, "exit status 3 if packets will be lost", OPTION_FLAG(struct path_options, exit_code) },
 	{ 0 },
 };
 
 static const struct option_entry mended[] = {
-	{ "fix", NULL, "make the safe changes, wait for Ctrl-C, and put everything back", OPTION_FLAG(struct path_options,
-												      fix) },
+	{ "fix", NULL, "make the safe changes, wait for Ctrl-C, and put everything back",
+	  OPTION_FLAG(struct path_options, fix) },
 	{ 0 },
 };
 
