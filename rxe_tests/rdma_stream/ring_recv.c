@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "lib/clock.h"
+#include "lib/json.h"
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream/ring_mode.h"
 #include "userspace/traffic/streams/report.h"
@@ -233,8 +234,8 @@ static json_t *pressure_json(const struct ring_receiver *u)
 {
 	json_t *pressure = ring_episodes_json(&u->pressure.episodes);
 
-	json_object_set_new(pressure, "upper", json_integer(u->pressure.upper));
-	json_object_set_new(pressure, "lower", json_integer(u->pressure.lower));
+	json_set_count(pressure, "upper", u->pressure.upper);
+	json_set_count(pressure, "lower", u->pressure.lower);
 	return pressure;
 }
 

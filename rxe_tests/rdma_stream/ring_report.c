@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdio.h>
 
+#include "lib/json.h"
 #include "rxe_tests/rdma_stream/ring_mode.h"
-
-#define DIGITS	6	/* significant digits of real numbers */
 
 json_t *ring_episodes_json(const struct ring_episodes *e)
 {
@@ -13,8 +12,8 @@ json_t *ring_episodes_json(const struct ring_episodes *e)
 
 void ring_carried(json_t *object, uint64_t messages, uint64_t size, uint64_t ns)
 {
-	json_object_set_new(object, "messages", json_integer(messages));
-	json_object_set_new(object, "payload_bytes", json_integer(messages * size));
+	json_set_count(object, "messages", messages);
+	json_set_count(object, "payload_bytes", messages * size);
 	json_object_set_new(object, "seconds", json_real(ns / 1e9));
 	json_object_set_new(object, "goodput_gbps", json_real(ns ? messages * size * 8.0 / ns : 0));
 }
@@ -54,13 +53,12 @@ void ring_print(const struct rdma_options *o, const struct rdma_end *sender, con
 	json_object_update(object, report);
 	if (error)
 		json_object_set_new(object, "error", json_string(error));
-	if (o->common.json)
-		json_dumpf(object, stdout, JSON_REAL_PRECISION(DIGITS));
-	else
-		print_text("ring", object);
-	if (o->common.json)
-		putchar('\n');
-	fflush(stdout);
 	json_decref(report);
-	json_decref(object);
+	if (o->common.json) {
+		json_line(stdout, object, JSON_REPORT);
+	} else {
+		print_text("ring", object);
+		json_decref(object);
+	}
+	fflush(stdout);
 }
