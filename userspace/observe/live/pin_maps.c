@@ -289,8 +289,9 @@ static bool replace(struct pin *p, const struct bpf_object *object, const struct
 	return true;
 }
 
-/* Maps that depend on the places of streams. */
+/* Maps that begin anew together: what their entries say of each other would be of other streams. */
 static const char *const of_streams[] = { "streams", "dialogues", "extras", NULL };
+/* Maps that depend on the places of streams. */
 static const char *const of_places[] = { "streams", "buckets", "table_states", "dialogues", "extras", NULL };
 
 /* A table that is used again has as many buckets as it had, and another one as many as this build makes. */
@@ -303,14 +304,14 @@ static void fit_buckets(const struct pin *p, const struct bpf_object *object, st
 bool pin_resume_maps(struct pin *p, struct bpf_object *object, struct monitor_settings *s)
 {
 	bool good = true, streams, table;
-	struct bpf_map *map;
+	struct bpf_map *map, *extras;
 
 	if (!describe_maps(p, object))
 		return false;
 	p->layouts = read_layouts(p);
 	/* a stream has handles of extras: where those begin anew, so must it */
-	streams = fits_by_name(p, object, "streams") &&
-		  (!bpf_object__find_map_by_name(object, "extras") || fits_by_name(p, object, "extras"));
+	extras = map_of(object, "extras");
+	streams = fits_by_name(p, object, "streams") && (!extras || !is_pinned(p, extras) || fits(p, object, extras));
 	table = !p->resized && fits_by_name(p, object, "buckets") && fits_by_name(p, object, "table_states") &&
 		(streams || kernel_has_loop());
 	if (table)
