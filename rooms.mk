@@ -4,7 +4,7 @@
 # order: what a lower room would need of a higher one is not found. bpf/ has no C files of user space.
 ROOMS := $(addprefix roce/,packet icrc stream message sequence event datagram dialogue responder) roce
 ROOMS += lib lib/terminal bpf pcap
-ROOMS += $(addprefix userspace/observe/,model offline live host)
+ROOMS += $(addprefix userspace/observe/,model offline live host verbs)
 ROOMS += $(addprefix userspace/traffic/,streams send receive)
 ROOMS += $(addprefix userspace/diagnose/,solver finding icrc flow doctor path bring_up between)
 ROOMS += $(addprefix userspace/render/,output screen prometheus)

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Types that the kernel's programs and user space share for `verbs`: QPs, what changed of them, and the calls that programs make. */
+#ifndef BPF_VERBS_ABI_H
+#define BPF_VERBS_ABI_H
+
+#include <linux/types.h>
+
+#define VERBS_QPS 65536	    /* most QPs that are known at a time */
+#define VERBS_NAME 64	    /* IB_DEVICE_NAME_MAX (include/uapi/rdma/rdma_netlink.h: RDMA_NLDEV_ATTR_...) */
+#define VERBS_COMM 16	    /* TASK_COMM_LEN */
+#define VERBS_OPCODES 16    /* enum ibv_wr_opcode, 0 to 15 */
+#define VERBS_WC_OPCODES 16 /* enum ibv_wc_opcode: those of requests, 0 to 15; those of receives, 128 and 129, apart */
+#define VERBS_STATUSES 32   /* enum ibv_wc_status */
+#define VERBS_LATENCY 40    /* buckets: bucket i counts 2^i ns to 2^(i+1) - 1 ns */
+
+/* ---- what the kernel knows of a QP (ib_core) ---- */
+
+/* Which members of struct verbs_attributes are known. */
+enum verbs_known {
+	VERBS_KNOWS_PATH = 1 << 0,     /* GIDs, gid_type, ifindex, tclass, flow_label, hop_limit, sl */
+	VERBS_KNOWS_MTU = 1 << 1,
+	VERBS_KNOWS_TIMEOUT = 1 << 2,  /* timeout, retry_cnt, rnr_retry, max_rd_atomic, sq_psn_first */
+	VERBS_KNOWS_RESPONDER = 1 << 3, /* min_rnr_timer, max_dest_rd_atomic, rq_psn_first */
+	VERBS_KNOWS_ACCESS = 1 << 4,
+	VERBS_KNOWS_CAPABILITIES = 1 << 5, /* max_*, sq_sig_all, srq */
+	VERBS_KNOWS_DMAC = 1 << 6,     /* a query does not tell it */
+};
+
+/* Numbers in host byte order, addresses as on the wire. What is not in `known` is 0. */
+struct verbs_attributes {
+	__u32 known; /* enum verbs_known */
+	__u32 state; /* enum ib_qp_state */
+	__u32 type;  /* enum ib_qp_type */
+	__u32 port;
+	__u32 path_mtu; /* bytes */
+	__u32 peer_qpn;
+	__u32 rq_psn_first, sq_psn_first; /* as set at RTR and RTS */
+	__u32 access;	/* enum ib_access_flags */
+	__u32 max_send_wr, max_recv_wr, max_inline;
+	__u32 ifindex;	/* of the source GID's interface; 0: none */
+	__u32 flow_label;
+	__u8 sgid[16], dgid[16];
+	__u8 dmac[6];
+	__u8 sgid_index;
+	__u8 gid_type;	/* enum ib_gid_type: 0 IB or RoCEv1, 1 RoCEv2 (IB_GID_TYPE_ROCE_UDP_ENCAP is 2 before Linux 5.10) */
+	__u8 tclass, hop_limit, sl;
+	__u8 timeout;	/* exponent: 4.096 us * 2^timeout; 0: none (IBTA 9.7.6.1.3) */
+	__u8 retry_cnt, rnr_retry; /* rnr_retry 7: for ever */
+	__u8 min_rnr_timer; /* as in the NAK's syndrome (IBTA table 45) */
+	__u8 max_rd_atomic, max_dest_rd_atomic;
+	__u8 sq_sig_all, has_srq, is_user;
+	__u8 reserved[4];
+};
+
+/* device: the address of struct ib_device, only to tell devices apart. */
+struct verbs_qp_key {
+	__u64 device;
+	__u32 qpn;
+	__u32 reserved;
+};
+
+/* Value of the map `verbs_qps`. Complete with nobody reading. */
+struct verbs_kernel_qp {
+	__u64 born;	   /* ns, CLOCK_MONOTONIC: created; 0: before us */
+	__u64 state_since; /* the same, of its state; 0: before us */
+	__u32 pid;	   /* of its process (tgid); 0: the kernel's own */
+	__u32 query;	   /* in which round of queries it was last seen */
+	char device[VERBS_NAME];
+	struct verbs_attributes attributes;
+};
+
+enum verbs_change_kind { VERBS_CREATED = 1, VERBS_MODIFIED, VERBS_DESTROYED, VERBS_ASYNC };
+
+/* A record of the ring buffer `verbs_changes`. */
+struct verbs_change {
+	__u64 time;	/* ns, CLOCK_MONOTONIC */
+	__u64 born;	/* of its QP; 0: before us */
+	__u64 lost;	/* records so far for which the ring had no room */
+	__u32 kind;	/* enum verbs_change_kind */
+	__s32 error;	/* what the kernel returned: 0, or -errno */
+	__u32 pid, tid; /* whose call it was */
+	__u32 owner;	/* process of the QP (tgid); 0: the kernel */
+	__u32 qpn;
+	__u32 mask;	/* enum ib_qp_attr_mask: what was set */
+	__u32 state_before; /* enum ib_qp_state */
+	__u32 async_event;  /* enum ib_event_type, of VERBS_ASYNC */
+	__u8 exiting;	/* VERBS_DESTROYED: the process is ending, so nobody has called */
+	__u8 reserved[3];
+	char comm[VERBS_COMM];
+	char device[VERBS_NAME];
+	struct verbs_attributes attributes; /* after it */
+};
+
+/* ---- the calls that programs make (uprobes) ---- */
+
+/* What is counted of each QP, once: bpf/verbs_counter.def. */
+enum verbs_counter {
+#define VERBS_COUNTER(name, unit, words) VERBS_##name,
+#include "bpf/verbs_counter.def"
+#undef VERBS_COUNTER
+	VERBS_COUNTERS
+};
+
+/* context: the address of struct ibv_context in its process. */
+struct verbs_call_key {
+	__u64 context;
+	__u32 pid;
+	__u32 qpn;
+};
+
+/* What a work request was, of the newest one that failed and of those that were done. */
+struct verbs_request {
+	__u64 wr_id;
+	__u64 remote_addr;
+	__u64 bytes;
+	__u32 rkey;
+	__u32 opcode; /* enum ibv_wr_opcode */
+};
+
+/* Value of the map `verbs_calls`. */
+struct verbs_calls {
+	__u64 born;	/* as in struct verbs_kernel_qp; 0: unknown */
+	__u64 since;	/* ns, CLOCK_MONOTONIC: counted from here on */
+	__u64 qp;	/* the address of struct ibv_qp; 0: not seen */
+	char device[VERBS_COMM]; /* ibv_device.name, cut */
+	__u64 count[VERBS_COUNTERS];
+	__u64 wrs[VERBS_OPCODES], bytes[VERBS_OPCODES];	/* posted, by enum ibv_wr_opcode; what was refused is taken out again */
+	__u64 done[VERBS_WC_OPCODES];			/* completions of requests, by enum ibv_wc_opcode */
+	__u64 received[2], received_bytes[2];		/* IBV_WC_RECV, IBV_WC_RECV_RDMA_WITH_IMM */
+	__u64 status[VERBS_STATUSES];			/* completions, by enum ibv_wc_status */
+	/* signalled WRs that wait, oldest first: numbers from head to tail - 1 */
+	__u64 head, tail;
+	__u64 resolved;		/* of count[VERBS_wrs]: known to be completed, unsignalled ones among them */
+	__u64 outstanding_most;	/* posted and not completed, at most at a time */
+	__u64 list_most;	/* longest linked list of one post */
+	__u64 first_post, last_post, last_completion; /* ns, CLOCK_MONOTONIC; 0: none */
+	__u64 oldest_post;	/* of the oldest signalled WR that waits; 0: none */
+	/* the first completion that was no success, and how many of IBV_WC_WR_FLUSH_ERR came before it */
+	__u64 error_time;
+	__u64 error_flushes_before;
+	__u32 error_status, error_vendor;
+	__u32 error_is_receive, reserved;
+	struct verbs_request error_request; /* of which the FIFO knows; opcode VERBS_OPCODES: not known */
+	struct verbs_request good_request;  /* the newest that succeeded with an rkey; opcode VERBS_OPCODES: none */
+	__u64 good_low, good_high;	    /* bytes of the peer's memory that good_request's rkey has reached: low to high - 1 */
+	/* from post to completion, of signalled WRs that succeeded */
+	__u64 latency_count, latency_sum, latency_most; /* ns */
+	__u64 latency[VERBS_LATENCY];
+	__u32 threads;	  /* that posted: so many at least (up to 8 are told apart) */
+	__u32 thread[8];
+	__u32 sig_all;	  /* 0 unknown, 1 all WRs are signalled, 2 not */
+	__u32 type;	  /* enum ibv_qp_type; 0: not seen */
+	/* ibv_wr_*: what is between wr_start() and wr_complete() */
+	__u64 pending, pending_bytes;
+	__u32 pending_opcode, pending_pad;
+};
+
+#endif
