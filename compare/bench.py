@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Runs rows in a running lab: programs on both ends, the referee between them, and counters before and after."""
+import contextlib
 import itertools
 import random
 import time
@@ -7,7 +8,7 @@ import time
 from compare import PATIENCE_S, join, noise
 from compare.counters import Counters
 from compare.inject import Injection
-from compare.referee import MOST_PORTS, NoReferee, Referee, RefereeFailed, Watcher
+from compare.referee import MOST_PORTS, Calls, NoReferee, Referee, RefereeFailed, Watcher
 from compare.transport import PING_PONG, UDP_PORT, CannotRun, RunFailed, RunSpoilt
 from lab import LabError
 
@@ -20,11 +21,11 @@ TRIES = 3
 class Bench:
     """
     Runs a row once. seconds: (of our programs, of the others). icrc: as in `rocescope monitor`. watch: the monitor runs on the
-    end where the requesters of RC are, too.
+    end where the requesters of RC are, too. calls: `rocescope verbs` runs on the ends of the first pair.
     """
 
-    def __init__(self, lab, seconds, icrc="off", injection=Injection(), delay_us=0, watch=False):
-        self._lab, self._delay_us, self._watch = lab, delay_us, watch
+    def __init__(self, lab, seconds, icrc="off", injection=Injection(), delay_us=0, watch=False, calls=False):
+        self._lab, self._delay_us, self._watch, self._calls = lab, delay_us, watch, calls
         self._own_s, self._foreign_s = seconds
         self._icrc = icrc
         self._driver, self._rxe, self._seconds = None, False, None
@@ -138,11 +139,18 @@ class Bench:
 
     def _in_lab(self, row, refereed):
         run = self._watched if refereed else self._counted
-        if not self._watch or not row.transport.rxe:
+        if not row.transport.rxe:
             return run(row)
-        with Watcher(self._lab.pairs[0], row.transport.requester) as watcher:
+        pair, beside = self._lab.pairs[0], {}
+        with contextlib.ExitStack() as running:
+            watcher = running.enter_context(Watcher(pair, row.transport.requester)) if self._watch else None
+            calls = {end: running.enter_context(Calls(pair, end)) for end in ("AB" if self._calls else "")}
             done = run(row)
-        return {**done, "dialogue": watcher.dialogue}
+        if watcher:
+            beside["dialogue"] = watcher.dialogue
+        if calls:
+            beside["calls"] = {end: each.counts for end, each in calls.items()}
+        return {**done, **beside}
 
     def _watched(self, row):
         with Referee(self._lab, row, self._icrc) as referee:
@@ -301,7 +309,7 @@ def unwatched(outcome):
     """A run for join.merge() that has the programs' own figures only. Pure."""
     own = {name: value for name, value in vars(outcome).items() if name not in ("flows_gbps", "other_datagram", "xdp_dropped")}
     return {**own, "flow_gbps": join.quantiles(outcome.flows_gbps), "rxe_agrees": None, "repeated": None, "joules": None, "sent_again": None,
-            "dialogue": None, "requests": {"A": None, "B": None}, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
+            "dialogue": None, "calls": None, "requests": {"A": None, "B": None}, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "on_wire": None, "left_wire": None, "places": {}}
 
 

@@ -92,6 +92,7 @@ def _of_run(run, row, spare):
         yield f"goodput {goodput:g} Gbit/s above what was sent in {seconds:g} s"
     yield from _latencies("", run.get("latency_us"))
     yield from _histogram(run)
+    yield from of_calls(run)
 
 
 def _most_gbps(row, pairs):
@@ -236,6 +237,14 @@ def _histogram(run):
         own, stated = latency.quantile(parts, q), figures.get(name)
         if stated is not None and not math.isclose(own, stated, rel_tol=STEP):
             yield f"{_words(name)} {stated:g} µs, of its histogram {own:g}"
+
+
+def of_calls(run):
+    """Every message that a program says it has sent was posted, by whichever end is the requester."""
+    ends = [each for each in (run.get("calls") or {}).values() if each]
+    sent, posted = (run.get("messages") or {}).get("sent"), sum(each["wrs"] for each in ends)
+    if ends and sent is not None and posted < sent and not any(each["unseen"] for each in ends):
+        yield f"{sent} messages sent, of which `rocescope verbs` saw {posted} posted"
 
 
 def of_search(search):

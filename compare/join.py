@@ -175,7 +175,7 @@ def one(run):
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us", "latency_histogram")},
             "ns_per_packet": ns_per_packet(run),
             **{name: run[name] for name in ("joules", "flow_control", "loss_details", "receive_buffer", "dialogue",
-                                            "requests", "pressure")}}
+                                            "calls", "requests", "pressure")}}
 
 
 def ns_per_packet(run):

@@ -75,14 +75,14 @@ repeats = _value(lambda number: isinstance(number, int) and number >= 1, "not a 
 ends = _value(lambda number: type(number) is int and 1 <= number <= MOST_ENDS, f"not a number of 1 to {MOST_ENDS}")
 seconds = _value(lambda number: isinstance(number, (int, float)) and 1 <= number <= 86400, "not a number of seconds of at least 1", float)
 icrc = _value(lambda word: re.fullmatch(r"all|off|1/[1-9]\d*", str(word)), "neither all nor off nor 1/N")
-watch = _value(lambda value: isinstance(value, bool), "neither true nor false")
+flag = _value(lambda value: isinstance(value, bool), "neither true nor false")
 
 
 # ---- plan files ----
 
 KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "flows": flows, "ip": ip, "path_mtu": path_mtu,
         "senders": ends, "receivers": ends, "repeats": repeats, "duration": seconds, "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse,
-        "kernel": kernel, "distance": distance, "verbs": verbs, "watch": watch, "goal": Goal.parse}
+        "kernel": kernel, "distance": distance, "verbs": verbs, "watch": flag, "calls": flag, "goal": Goal.parse}
 # What a path is made of: of a list each value is a part, and so a path, of its own.
 SWEPT = ("path_mtu", "kernel", "distance", "verbs", "inject")
 
@@ -108,6 +108,7 @@ class Part:
     distance: float = 0.0           # km of fibre between the ends
     verbs: str = ""                 # options of our RDMA stream program
     watch: bool = False             # whether the monitor runs on the end of RC's requesters
+    calls: bool = False             # whether `rocescope verbs` counts what SoftRoCE's programs post and complete
     goal: Goal = Goal()             # of searches
 
     def __post_init__(self):

@@ -79,31 +79,72 @@ def _last_line(text):
     return (text.strip().splitlines() or ["it said nothing"])[-1]
 
 
-class Watcher:
-    """
-    `rocescope monitor` on the end where the requester is: its RDMA netlink says which responses belong to which requests, which
-    the wire does not. with Watcher(lab, end) as watcher: (traffic); then watcher.dialogue, as of Sightings. lab: of several pairs one.
-    """
-    INTERVAL_S = 0.5
+class Beside:
+    """A command of rocescope on an end, beside a run: with Beside(...): (traffic). Its lines are then in `lines`, read as JSON."""
 
-    def __init__(self, lab, end):
-        self._lab, self._end = lab, end
-        self.dialogue = None
+    def __init__(self, lab, end, *words):
+        self._lab, self._end, self._words = lab, end, words
+        self.lines = []
 
     def __enter__(self):
-        self._process = self._lab.start(self._end, [COMMAND, "monitor", self._lab.netif(self._end), "--direction", "both", "-j",
-                                                    "--icrc", "off", "--interval", self.INTERVAL_S])
+        self._process = self._lab.start(self._end, [COMMAND, *self._words, "-j"])
         if not self._process.expect("watching", PATIENCE_S):
             self._process.kill()
-            raise RefereeFailed(f"the monitor did not start: {_last_line(self._process.stderr)}")
+            raise RefereeFailed(f"{self._words[0]} did not start: {_last_line(self._process.stderr)}")
         return self
 
     def __exit__(self, *_):
         self._process.kill(signal.SIGINT)
         result = self._process.wait(PATIENCE_S)
         if result.rc:
-            raise RefereeFailed(f"the monitor failed: {_last_line(result.stderr)}")
-        self.dialogue = merged_dialogues([dialogue_of(json.loads(line)["streams"]) for line in result.stdout.splitlines()])
+            raise RefereeFailed(f"{self._words[0]} failed: {_last_line(result.stderr)}")
+        self.lines = [json.loads(line) for line in result.stdout.splitlines()]
+
+
+class Watcher(Beside):
+    """
+    `rocescope monitor` on the end where the requester is: its RDMA netlink says which responses belong to which requests, which
+    the wire does not. Then `dialogue` is as of Sightings. lab: of several pairs one.
+    """
+    INTERVAL_S = 0.5
+
+    def __init__(self, lab, end):
+        super().__init__(lab, end, "monitor", lab.netif(end), "--direction", "both", "--icrc", "off", "--interval", self.INTERVAL_S)
+
+    @property
+    def dialogue(self):
+        return merged_dialogues([dialogue_of(snapshot["streams"]) for snapshot in self.lines])
+
+
+class Calls(Beside):
+    """`rocescope verbs` on an end: what the row's programs post and complete there. A check of what they say themselves."""
+
+    def __init__(self, lab, end):
+        # a probe that is taken away meanwhile would leave half a count
+        super().__init__(lab, end, "verbs", "--calls", "--most", "100", "--interval", INTERVAL_S)
+
+    @property
+    def counts(self):
+        return calls_of(self.lines[-1]["qps"]) if self.lines else None
+
+
+def calls_of(qps):
+    """
+    What was posted and completed by QPs of a rocescope.verbs/1: {"qps", "unseen" (of these, without counts), "posts", "wrs",
+    "refused", "completions", "recv_completions", "errors", "latency_us": {"count", "mean"}}. None: there were none. Pure.
+    """
+    seen = [qp["calls"] for qp in qps if qp["calls"]]
+    users = [qp for qp in qps if qp["calls"] or qp["pid"] and qp["type"] in ("RC", "UC", "UD", "XRC_INI", "XRC_TGT")]
+    if not users:
+        return None
+    latencies = [calls["latency"] for calls in seen if calls["latency"]["count"]]
+    count = sum(each["count"] for each in latencies)
+    mean = sum(each["count"] * each["mean_ns"] for each in latencies) / count / 1000 if count else None
+    return {"qps": len(users), "unseen": len(users) - len(seen),
+            **{name: sum(calls[name] for calls in seen) for name in ("posts", "wrs", "completions", "recv_completions")},
+            "refused": sum(calls["wrs_refused"] for calls in seen),
+            "errors": sum(n for calls in seen for status, n in calls["statuses"].items() if status != "SUCCESS"),
+            "latency_us": {"count": count, "mean": mean}}
 
 
 def dialogue_of(streams):

@@ -150,6 +150,20 @@ def stall_words(row):
             f"{share_words(stalls['time'], 1)} of the time of all messages")
 
 
+def calls_words(row):
+    """What `rocescope verbs` saw of the programs in the runs that measure. '': it did not look."""
+    runs = [run["calls"] for run in join.measuring(row.get("each") or []) if run.get("calls")]
+    ends = [(end, each) for run in runs for end, each in run.items() if each and each["wrs"]]
+    if not ends:
+        return ""
+    posted, done, errors = (sum(each[name] for _, each in ends) for name in ("wrs", "completions", "errors"))
+    timed = [each["latency_us"] for _, each in ends if each["latency_us"]["count"]]
+    count = sum(each["count"] for each in timed)
+    mean = sum(each["count"] * each["mean"] for each in timed) / count if count else None
+    return (f"{posted:,} requests posted, {done:,} completions" + (f", {errors:,} of them errors" if errors else "") +
+            (f", {figure_words(mean)} µs from post to completion in the mean" if count else "") + ", by `rocescope verbs`")
+
+
 def goal_words(text):
     """'without loss', or what a search's goal allows."""
     goal = Goal.parse(text)
@@ -227,7 +241,7 @@ def remarks(rows):
     """[(what is to be said of their runs and latencies, rows)]: each once."""
     found = {}
     for row in (row for row in rows if row["status"] == "ok"):
-        for words in filter(None, (row.get("about_runs"), stall_words(row))):
+        for words in filter(None, (row.get("about_runs"), stall_words(row), calls_words(row))):
             found.setdefault(words, []).append(row)
     return list(found.items())
 
