@@ -33,10 +33,14 @@ struct poly poly_of_bytes(struct arena *a, const __u8 *bytes, __u32 count);
 /* x^i + x^k */
 struct poly poly_of_two(struct arena *a, __u32 i, __u32 k);
 
-/* x += y * x^shift */
-void poly_add(struct arena *a, struct poly *x, const struct poly *y, __u32 shift);
+/*
+ * Euclid's algorithm with two rows of polynomials: adds multiples of one to the other until polynomial `lead` of *y is 0, and that of *x
+ * the common divisor. Up to 63 bits of the quotients follow from the leading 128 bits, and then go into all polynomials at once
+ * (D. H. Lehmer, Euclid's algorithm for large numbers, 1938).
+ */
+void poly_euclid(struct arena *a, struct poly *x, struct poly *y, int count, int lead);
 
-/* The greatest common divisor. The time is the product of the degrees, divided by 64. */
+/* The greatest common divisor. The time is the product of the degrees, divided by some thousands. */
 struct poly poly_gcd(struct arena *a, const struct poly *x, const struct poly *y);
 
 /* How often x divides it. It is not 0. */

@@ -13,8 +13,9 @@
 
 /* The polynomial divides known + the sum of (unknown * column). */
 struct polynomial_row {
-	struct poly known, column[COLUMNS];
+	struct poly column[COLUMNS], known;
 };
+#define POLYNOMIALS (COLUMNS + 1)
 
 /* The bits of the field in which samples i and i + 1 differ. The others of the headers are 0. */
 static struct poly field_of(struct samples *s, enum solve_field f, __u32 i, bool refin)
@@ -65,49 +66,23 @@ static bool make_row(struct samples *s, __u32 i, const struct form *form, const 
 	return true;
 }
 
-/* to += from * x^shift */
-static void add_row(struct arena *a, struct polynomial_row *to, const struct polynomial_row *from, __u32 shift)
-{
-	poly_add(a, &to->known, &from->known, shift);
-	for (int c = 0; c < COLUMNS; c++)
-		poly_add(a, &to->column[c], &from->column[c], shift);
-}
-
-/* The row whose column has the lowest degree, but is not 0. `count`: all are 0. */
-static __u32 find_least(const struct polynomial_row *rows, __u32 count, int column)
-{
-	__u32 least = count;
-
-	for (__u32 i = 0; i < count; i++)
-		if (rows[i].column[column].bits && (least == count || rows[i].column[column].bits < rows[least].column[column].bits))
-			least = i;
-	return least;
-}
-
 /*
  * Makes the column 0 in all rows but one, which is dropped: Euclid's algorithm with rows. As rows are only added, what is known
  * gets no factor that it had not.
  */
 static void eliminate(struct arena *a, struct polynomial_row *rows, __u32 *count, int column)
 {
-	for (bool others = true; others;) {
-		__u32 least = find_least(rows, *count, column);
+	__u32 last = *count; /* the latest one that is not 0 there */
 
-		if (least == *count)
-			return;
-		others = false;
-		for (__u32 i = 0; i < *count; i++) {
-			const struct poly *p = &rows[i].column[column], *by = &rows[least].column[column];
-
-			others |= i != least && p->bits;
-			while (i != least && p->bits >= by->bits && !a->full)
-				add_row(a, &rows[i], &rows[least], p->bits - by->bits);
-		}
-		if (a->full)
-			return;
-		if (!others)
-			rows[least] = rows[--*count];
+	for (__u32 i = 0; i < *count; i++) {
+		if (!rows[i].column[column].bits)
+			continue;
+		if (last < *count)
+			poly_euclid(a, rows[i].column, rows[last].column, POLYNOMIALS, column);
+		last = i;
 	}
+	if (last < *count && !a->full)
+		rows[last] = rows[--*count];
 }
 
 #define ROWS_LEFT 3 /* with fewer, the common divisor often has other factors as well */
@@ -139,7 +114,7 @@ struct poly common_divisor(struct samples *s, const struct form *form, const str
 	if (count < 2)
 		return common;
 	common = rows[0].known;
-	for (__u32 i = 1; i < count; i++)
+	for (__u32 i = 1; i < count && (i == 1 || common.bits > 32); i++)
 		common = poly_gcd(&s->arena, &common, &rows[i].known);
 	return common;
 }
