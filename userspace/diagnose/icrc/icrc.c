@@ -100,7 +100,7 @@ bool icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const 
 	icrc_try(c, &a);
 	flips_find(c->packet, a.right, a.found, &f);
 	read_fields(&f, c->frame->bytes);
-	s->packet[s->count] = (struct icrc_studied){ .number = c->number, .right = a.right, .found = a.found,
+	s->packet[s->count] = (struct icrc_studied){ .number = c->number, .psn = c->packet->number, .right = a.right, .found = a.found,
 						     .bits = f.bits, .blank = at.blank,
 						     .short_of_icrc = icrc_place_payload_lacks(c->packet, WIRE_ICRC_LEN) };
 	memcpy(s->packet[s->count].behind, a.behind, sizeof(a.behind));

@@ -167,17 +167,36 @@ bool icrc_report_absent(struct icrc_sender *s)
 
 /* ---- one value ---- */
 
-/*
- * Samples are sorted by the ICRC found. Returns the end of those with the value of sample `from`. *different: how many of them
- * count.
- */
-static __u32 find_same(const struct icrc_sender *s, __u32 from, __u32 *different)
+/* Packets of one ICRC that count, as many as a finding needs. */
+struct same {
+	const struct icrc_sample *one[FINDING_PACKETS];
+	__u32 count;
+};
+
+/* A packet that was sent again and damaged each time keeps its ICRC. Of a sender with few right ICRCs the PSN may be wrong, too. */
+static bool is_copy(const struct icrc_sender *s, const struct icrc_sample *a, const struct icrc_sample *b)
+{
+	return s->good > s->bad && a->study == b->study && a->packet->psn == b->packet->psn;
+}
+
+static void add_same(const struct icrc_sender *s, struct same *to, const struct icrc_sample *m)
+{
+	for (__u32 i = 0; i < to->count; i++)
+		if (is_copy(s, to->one[i], m))
+			return;
+	if (to->count < FINDING_PACKETS)
+		to->one[to->count++] = m;
+}
+
+/* Samples are sorted by the ICRC found. Returns the end of those with the value of sample `from`. */
+static __u32 find_same(const struct icrc_sender *s, __u32 from, struct same *same)
 {
 	__u32 i = from;
 
-	*different = 0;
+	same->count = 0;
 	for (; i < s->count && s->samples[i].packet->found == s->samples[from].packet->found; i++)
-		*different += !s->samples[i].done && !s->samples[i].again;
+		if (!s->samples[i].done && !s->samples[i].again)
+			add_same(s, same, &s->samples[i]);
 	return i;
 }
 
@@ -195,17 +214,18 @@ static bool is_usual_constant(__u32 v)
 
 bool icrc_report_constants(struct icrc_sender *s, __u32 least)
 {
-	__u32 different, reported = 0;
+	__u32 reported = 0;
+	struct same same;
 
 	for (__u32 i = 0, next; i < s->count && reported < ICRC_ROUNDS; i = next) {
 		__u32 value = s->samples[i].packet->found;
 		struct finding *f;
 
-		next = find_same(s, i, &different);
-		if (different < least || (different < FINDING_PACKETS && !is_usual_constant(value)))
+		next = find_same(s, i, &same);
+		if (same.count < least || (same.count < FINDING_PACKETS && !is_usual_constant(value)))
 			continue;
 		choose(s, i, next);
-		f = icrc_add_finding(s, different >= FINDING_PACKETS, WEIGHT_MISTAKE);
+		f = icrc_add_finding(s, same.count >= FINDING_PACKETS, WEIGHT_MISTAKE);
 		if (!f)
 			return false;
 		reported++;

@@ -15,6 +15,7 @@ struct icrc_detail {
 
 struct icrc_studied {
 	__u64 number;	     /* frame number */
+	__u32 psn;
 	__u32 right, found;  /* the ICRC's bytes on the wire, the first one in the lowest bits */
 	__u32 behind[ICRC_STEPS]; /* see struct icrc_attempt */
 	__u32 bits;	     /* bits of the packet in which flips were tried */
