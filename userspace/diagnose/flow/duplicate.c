@@ -93,6 +93,12 @@ static bool is_of_duplicates(const struct duplicates *d)
 	return d->waiting.asks && psn_distance(d->behind, d->last) < 0;
 }
 
+/* Whether it is older than the newest acknowledgement, as its MSN says, and comes for the first time. */
+static bool is_overtaken(const struct duplicates *d, const struct roce_packet *p)
+{
+	return psn_distance(d->msn, p->msn) < 0 && d->acks[p->number % DUPLICATE_ACKS] != p->number + 1;
+}
+
 /* Whether a duplicate may be answered so. */
 static bool is_right(const struct duplicates *d, const struct roce_packet *p)
 {
@@ -101,6 +107,8 @@ static bool is_right(const struct duplicates *d, const struct roce_packet *p)
 	if (type) /* the memory of a READ may be gone */
 		return d->waiting.executed;
 	if (psn == ((d->behind - 1) & PSN_MASK) || !(p->op & OP_ACK))
+		return true;
+	if (is_overtaken(d, p))
 		return true;
 	return psn_distance(d->lowest, psn) >= 0 && psn_distance(psn, d->highest) >= 0;
 }
@@ -124,6 +132,7 @@ static void move_on(struct duplicates *d, const struct roce_packet *p)
 	if (psn_distance(d->last, (behind - 1) & PSN_MASK) > 0 || (d->heard && psn_distance(d->behind, behind) <= 0))
 		return;
 	d->behind = behind;
+	d->msn = p->msn;
 	d->heard = true;
 	d->again &= !d->behind_them || psn_distance(d->fresh, (behind - 1) & PSN_MASK) < 0;
 }
@@ -153,6 +162,8 @@ void duplicates_answer(struct duplicates *d, struct symptoms *symptoms, const st
 		end_wait(d, usual);
 	memset(&d->waiting, 0, sizeof(d->waiting));
 	move_on(d, p);
+	if (p->op & OP_ACK && !(p->syndrome >> 5 & 3))
+		d->acks[p->number % DUPLICATE_ACKS] = p->number + 1;
 }
 
 void duplicates_conclude(struct duplicates *d, struct symptoms *symptoms, __u64 usual)

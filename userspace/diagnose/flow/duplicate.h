@@ -9,11 +9,15 @@
 #include "userspace/diagnose/finding/packet.h"
 #include "userspace/diagnose/finding/symptom.h"
 
+#define DUPLICATE_ACKS 64 /* a power of two */
+
 /* Of a stream of RC requests. All zero at first, and when its PSNs begin anew. */
 struct duplicates {
 	bool met, heard;
 	__u32 newest, last; /* PSN of the newest request, if `met`; and of the last packet of its response, if it is a READ, at most */
 	__u32 behind; /* PSN behind the newest acknowledged one, if `heard` */
+	__u32 msn; /* of the answer that said so */
+	__u32 acks[DUPLICATE_ACKS]; /* PSN + 1 of the latest ACKs, by the low bits of the PSN; 0: none */
 	bool again; /* duplicates of these PSNs came, and nothing that was sent behind them is acknowledged: */
 	__u32 lowest, highest;
 	bool behind_them; /* something was sent behind them, from this PSN on: */
