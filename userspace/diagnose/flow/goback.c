@@ -108,6 +108,19 @@ static bool has_asked(const struct goback *g, __u32 psn)
 	return g->asked[psn % GOBACK_ASKED] == psn + 1;
 }
 
+/* The PSN comes for which a NAK asks. If the requester had gone back before the NAK came, it has still to heed it. */
+static void pass_asked(struct goback *g, __u32 psn)
+{
+	if (!g->nak.open || psn != g->nak.psn)
+		return;
+	if (g->run.packets && g->run.frame < g->nak.frame) {
+		keep_nak(g);
+		return;
+	}
+	g->nak.open = false;
+	g->nak.count = 0;
+}
+
 void goback_request(struct goback *g, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->parsed->packet;
@@ -131,10 +144,7 @@ void goback_request(struct goback *g, const struct doctor_packet *taken)
 	g->run.asks |= asks;
 	if (asks && !again)
 		g->asked[psn % GOBACK_ASKED] = psn + 1;
-	if (g->nak.open && psn == g->nak.psn) {
-		g->nak.open = false;
-		g->nak.count = 0;
-	}
+	pass_asked(g, psn);
 	g->latest = psn;
 	g->met = true;
 }
