@@ -7,6 +7,7 @@
 
 #define NEAR 4096 /* PSNs in flight, at most, by which an answer tells its requests */
 #define SOON 64	  /* PSNs that a QP may send before an answer to one beside it comes */
+#define FRONT 8	  /* PSNs that may be missing here in front of the first one */
 #define VOTES 2	  /* answers in a row that fit only the same stream of requests make it sure */
 #define SEARCHED (1ull << 26) /* streams looked at for that, so that many of them cost no time */
 
@@ -22,22 +23,43 @@ static bool is_of_another(const struct stream_record *c, const struct stream_rec
 	return c->answered_by && c->answered_by != response && c->answered_by->answers_votes == VOTES;
 }
 
-/* Whether the answer may be to this stream of requests between its hosts: its PSN is one of the last that were sent. */
+static bool is_read_response(const struct roce_packet *p)
+{
+	return p->op & OP_RESPONSE && p->op & (OP_FIRST | OP_MIDDLE | OP_LAST) && !(p->op & (OP_ACK | OP_ATOMICACKETH));
+}
+
+/*
+ * Whether the answer may be to this stream of requests between its hosts: its PSN is one of the last that were sent; and a READ
+ * asks for a READ response.
+ */
 static bool fits(const struct stream_record *c, const struct roce_packet *p)
 {
 	const struct responder_study *r = &c->responder;
 	__s32 behind = psn_distance(p->number, responder_newest(r));
+	enum reads_match match = is_read_response(p) ? reads_match(c->reads, p) : READS_PERHAPS;
 
+	if (match != READS_PERHAPS)
+		return match == READS_RIGHT;
 	return r->met && behind >= 0 && behind < NEAR && psn_distance(r->start, p->number) >= 0 && c->service == p->service;
 }
 
-/* Whether it may be of this one's next requests: where two QPs count alike, the answer may be to either. */
+/* Whether it is an ACK or NAK of a packet in front of the first one that came here. */
+static bool is_before_first(const struct stream_record *c, const struct roce_packet *p)
+{
+	__s32 before = psn_distance(p->number, c->responder.start);
+
+	return p->op & OP_ACK && c->responder.met && before > 0 && before <= FRONT && c->service == p->service;
+}
+
+/* Whether it may be to requests beside those that came here: where two QPs count alike, an ACK or NAK may be to either. */
 static bool nears(const struct stream_record *c, const struct roce_packet *p)
 {
 	const struct responder_study *r = &c->responder;
 	__s32 ahead = psn_distance(responder_newest(r), p->number);
 
-	return r->met && ahead > 0 && ahead < SOON && c->service == p->service;
+	if (is_read_response(p) && reads_match(c->reads, p) == READS_NONE)
+		return false;
+	return (r->met && ahead > 0 && ahead < SOON && c->service == p->service) || is_before_first(c, p);
 }
 
 /* Of several streams of requests in the direction that is answered the only one that this answer fits. NULL: none, or several. */
@@ -68,14 +90,58 @@ static void vote(struct stream_record *response, struct stream_record *requests)
 	response->answers = requests;
 }
 
+static bool between(__u32 psn, __u32 from, __u32 end)
+{
+	return ((psn - from) & PSN_MASK) < ((end - from) & PSN_MASK);
+}
+
+/* Whether the capture has a gap at this PSN too. */
+static bool is_missing(const struct stream_record *c, __u32 psn)
+{
+	const struct doctor_step *w = &c->waiting;
+
+	if (between(psn, c->loss.missing_from, c->loss.missing_end))
+		return true;
+	/* before the first packet nothing was seen to be missing */
+	return c->waits && c->psn.met && w->event.kinds & ROCE_EVENT(psn_gap) && between(psn, w->event.expected, w->psn);
+}
+
+/* Whether it is a NAK, PSN sequence error. */
+static bool asks_again(const struct roce_packet *p)
+{
+	return p->op & OP_ACK && (p->syndrome & 0x7f) == AETH_NAK_SEQUENCE;
+}
+
+/* Of several streams of requests the likeliest that a NAK asks for a PSN: what is missing here before what came, then the latest. */
+static struct stream_record *likeliest(struct doctor *d, const struct stream_record *response, const struct path *path,
+				       const struct roce_packet *p)
+{
+	struct stream_record *found = NULL;
+
+	for (struct stream_record *c = d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
+		d->searched++;
+		if ((!fits(c, p) && !is_before_first(c, p)) || is_of_another(c, response))
+			continue;
+		if (is_missing(c, p->number) || is_before_first(c, p))
+			return c;
+		if (!found || c == path->requests)
+			found = c;
+	}
+	return found ?: path->requests;
+}
+
 /* Of several streams of requests those that the PSNs of the answers tell; else the latest ones. */
 static struct answered one_of_several(struct doctor *d, struct stream_record *response, const struct path *path,
 				      const struct roce_packet *p)
 {
 	struct stream_record *fit = response->answers_votes < VOTES ? only_fit(d, path, response, p) : NULL;
+	struct answered to;
 
 	vote(response, fit);
-	return (struct answered){ response->answers ?: path->requests, response->answers_votes == VOTES };
+	to = (struct answered){ response->answers ?: path->requests, response->answers_votes == VOTES };
+	if (!to.sure && asks_again(p) && !(response->answers && fits(response->answers, p)))
+		to.requests = likeliest(d, response, path, p);
+	return to;
 }
 
 /*
@@ -109,22 +175,6 @@ static struct answered answered(struct doctor *d, struct stream_record *response
 	if (!path || !path->requests)
 		return (struct answered){ 0 };
 	return path->several ? one_of_several(d, response, path, p) : the_only_one(response, path->requests, p);
-}
-
-static bool between(__u32 psn, __u32 from, __u32 end)
-{
-	return ((psn - from) & PSN_MASK) < ((end - from) & PSN_MASK);
-}
-
-/* Whether the capture has a gap at this PSN too. */
-static bool is_missing(const struct stream_record *c, __u32 psn)
-{
-	const struct doctor_step *w = &c->waiting;
-
-	if (between(psn, c->loss.missing_from, c->loss.missing_end))
-		return true;
-	/* before the first packet nothing was seen to be missing */
-	return c->waits && c->psn.met && w->event.kinds & ROCE_EVENT(psn_gap) && between(psn, w->event.expected, w->psn);
 }
 
 enum nak_place {
@@ -267,6 +317,8 @@ static void take_response(struct stream_record *requests, struct stream_record *
 {
 	const struct roce_packet *p = &taken->parsed->packet;
 
+	if (response->unsure)
+		reads_left_out(requests->reads);
 	if (!requests->apart && !response->apart)
 		reads_answer(requests->reads, &requests->twice, &response->symptoms, &response->waiting, taken);
 	if (!(p->op & OP_NO_PLACE) && response->waiting.event.kinds & ROCE_EVENT(psn_gap))
@@ -281,7 +333,7 @@ static bool take_sure(struct stream_record *requests, struct stream_record *resp
 		.packet = p, .frame = taken->number, .time = taken->stream->last_seen, .apart = taken->apart,
 		.paired = taken->stream->pair.from,
 	};
-	bool nak = p->op & OP_ACK && (p->syndrome & 0x7f) == AETH_NAK_SEQUENCE, right;
+	bool nak = asks_again(p), right;
 
 	requests->answered_by = response;
 	if (!(p->op & OP_CUT) && !requests->apart && !response->apart)
@@ -329,7 +381,7 @@ static void share_answer(struct doctor *d, struct stream_record *response, const
 			continue;
 		response->waiting.resent |= !(p->op & OP_NO_PLACE) && reads_again(c->reads, p->number);
 		silence_answer(&c->silence, &c->responder, p, taken->stream->last_seen);
-		if (p->op & OP_ACK && (p->syndrome & 0x7f) == AETH_NAK_SEQUENCE)
+		if (asks_again(p))
 			goback_shared_nak(&c->goback, p->number);
 	}
 }
@@ -354,6 +406,7 @@ void answer_take(struct doctor *d, struct stream_record *response, const struct 
 	requests = to.requests;
 	if (to.sure)
 		take_response(requests, response, taken);
+	response->unsure = !to.sure;
 	take_acked(response, p);
 	if (requests && taken->event->kinds & ROCE_EVENT(psn_gap)) /* of READ responses: what is missing is asked for again */
 		requests->called = CALL_LOSS;

@@ -68,7 +68,7 @@ static bool is_refused(const struct stream_record *c)
 {
 	__u32 sent = (c->waiting.psn - c->psn.first) & PSN_MASK;
 
-	return c->refused && !c->acked && ((c->wanted - c->psn.first) & PSN_MASK) > sent;
+	return c->refused && !c->acked && !c->wanted_came && ((c->wanted - c->psn.first) & PSN_MASK) > sent;
 }
 
 /* A message's beginning is missing, and those before it: the receiver asks for them, and they never come. */
@@ -249,6 +249,7 @@ static void conclude_record(struct doctor *d, struct stream_record *c)
 	bool reliable = c->service == SERVICE_RC || c->service == SERVICE_XRC;
 	const struct doctor_sender *sender = index_find(&d->senders, c->key.src);
 
+	reads_settle_gaps(c->reads, &c->loss);
 	loss_conclude(&c->loss, &c->symptoms, reliable);
 	twice_conclude(&c->twice, &c->symptoms);
 	message_study_conclude(&c->message, &c->symptoms, all_bad(c));

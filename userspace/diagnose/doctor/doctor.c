@@ -267,6 +267,15 @@ static void take_request(struct stream_record *c, struct doctor_step *step, cons
 	duplicates_request(&c->duplicates, taken);
 	goback_request(&c->goback, taken);
 	reads_request(&c->reads, taken);
+	step->guessed = !reads_know_mtu(c->reads);
+}
+
+/* PSNs that it takes, at most. */
+static __u32 span(const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->parsed->packet;
+
+	return p->op & OP_READ_REQUEST ? reads_span(p->dma_length, taken->stream->path_mtu ?: 256) : 1;
 }
 
 static void take_step(struct doctor *d, struct stream_record *c, const struct doctor_packet *taken, __u32 hash)
@@ -277,7 +286,7 @@ static void take_step(struct doctor *d, struct stream_record *c, const struct do
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
 		.va = p->va, .service = p->service, .damaged = c->trusted && taken->parsed->icrc == ICRC_BAD,
 		.identification = p->ip_id, .apart = taken->apart, .asks = request_asks(p),
-		.span = p->op & OP_READ_REQUEST ? p->dma_length / (taken->stream->path_mtu ?: 256) + 1 : 1,
+		.span = span(taken),
 		/* responses come again because requests do */
 		.called = c->called ?: c->key.side == SIDE_RESPONSE ? CALL_OTHER : CALL_NONE,
 	};
@@ -297,6 +306,7 @@ static void take_step(struct doctor *d, struct stream_record *c, const struct do
 	c->waits = true;
 	if (step.damaged)
 		return;
+	c->wanted_came |= c->refused && step.psn == c->wanted;
 	take_time(c, taken);
 	c->asked += p->ackreq || p->op & OP_LAST;
 	take_ackreq(c, taken);

@@ -76,6 +76,7 @@ struct stream_record {
 	/* of responses, if the pair is not known: the requests that they seem to answer by their PSNs, */
 	struct stream_record *answers;
 	__u32 answers_votes; /* ... and so many in a row */
+	bool unsure; /* of the latest one it is not known what it answers */
 	bool acks; /* of responses: an ACK came, ... */
 	__u32 newest_ack; /* ... and this is its newest PSN */
 	struct stream_record *answered_by; /* of requests: the responses that acknowledge them */
@@ -90,6 +91,7 @@ struct stream_record {
 	__u64 refused; /* NAKs (PSN sequence error) for PSNs that are not missing here */
 	__u32 wanted; /* PSN of the first of these NAKs */
 	__u64 wanted_frame;
+	bool wanted_came; /* that packet came behind it: it was lost before */
 	struct { /* the latest RETH */
 		__u64 va;
 		__u32 rkey, dma_length;

@@ -44,6 +44,7 @@ struct doctor_step {
 	bool apart;   /* packets between this one and the one before were not shown */
 	bool damaged; /* its ICRC is wrong, but those of the stream are right */
 	__u32 span;   /* PSNs that it takes: of a READ as many as its response, at most */
+	bool guessed; /* how many PSNs a READ takes is only guessed so far */
 	bool resent;  /* a packet that comes late was asked for again: it was lost, not overtaken */
 	enum loss_call called; /* since the packet before, the receiver has asked for packets again */
 };
@@ -52,6 +53,7 @@ struct doctor_step {
 enum psn_how {
 	PSN_FIRST,     /* no packet was before it */
 	PSN_FOLLOWS,
+	PSN_PERHAPS,   /* it follows a READ, or packets behind that are missing: how many PSNs it takes is only guessed */
 	PSN_LEAPS,     /* PSNs were skipped before it */
 	PSN_ELSEWHERE, /* late, a duplicate, or far away */
 	PSN_TAKEN,     /* the packet or its PSN is wrong, but the next packet continues the sequence */

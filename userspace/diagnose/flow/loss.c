@@ -154,10 +154,10 @@ static bool is_overtaken(const struct loss *l, const struct doctor_step *p)
 	return l->ahead && p->identification && behind && behind < OVERTAKEN;
 }
 
-/* before: late or back. Whether this packet is the next one in the sequence. */
+/* before: late or back. Whether this packet is the next one in the sequence, but for damaged ones. */
 static bool is_next(const struct loss *l, __u32 before, const struct doctor_step *p)
 {
-	return before && ((p->psn - before) & PSN_MASK) < l->span;
+	return before && ((p->psn - before) & PSN_MASK) < l->span + l->damaged;
 }
 
 /* Whether a packet that comes for the first time was lost before: it was asked for, or the sender sends all again from some place on. */
@@ -267,7 +267,6 @@ __u32 loss_take(struct loss *l, struct symptoms *symptoms, const struct doctor_s
 		if (skipped)
 			take_gap(l, p, skipped);
 	}
-	l->damaged = 0;
 	take_again(l, p, &g);
 	if (is_next(l, l->late, p) && kinds & ROCE_EVENT(psn_duplicate))
 		take_back_late(l, symptoms);
@@ -279,6 +278,7 @@ __u32 loss_take(struct loss *l, struct symptoms *symptoms, const struct doctor_s
 		l->back = kinds & ROCE_EVENT(psn_duplicate) ? p->psn + 1 : 0;
 	l->late = kinds & ROCE_EVENT(psn_recovered) ? p->psn + 1 : 0;
 	l->span = p->span;
+	l->damaged = 0;
 	if (kinds & ROCE_EVENT(psn_duplicate)) {
 		l->again++;
 		show(symptoms, KIND_duplicates, &g);
@@ -288,6 +288,33 @@ __u32 loss_take(struct loss *l, struct symptoms *symptoms, const struct doctor_s
 		show(symptoms, KIND_psn_jump, &g);
 	}
 	return skipped;
+}
+
+void loss_take_out(struct loss *l, __u64 frame, __u32 psns, bool all)
+{
+	l->taken_out += psns;
+	if (all && l->no_gaps.count < FINDING_EVIDENCE)
+		l->no_gaps.frame[l->no_gaps.count++] = frame;
+}
+
+static void drop_evidence(struct symptoms *symptoms, __u64 frame)
+{
+	struct symptom *symptom = symptoms_find(symptoms, KIND_loss);
+	size_t kept = 0;
+
+	for (size_t i = 0; symptom && i < symptom->shown; i++)
+		if (symptom->evidence[i].frame != frame)
+			symptom->evidence[kept++] = symptom->evidence[i];
+	if (symptom)
+		symptom->shown = kept;
+}
+
+static void take_out(struct loss *l, struct symptoms *symptoms)
+{
+	l->skipped -= l->taken_out < l->skipped ? l->taken_out : l->skipped;
+	l->gaps -= l->no_gaps.count < l->gaps ? l->no_gaps.count : l->gaps;
+	for (size_t i = 0; i < l->no_gaps.count; i++)
+		drop_evidence(symptoms, l->no_gaps.frame[i]);
 }
 
 /* Moves the evidence of one kind to another. */
@@ -306,6 +333,7 @@ void loss_conclude(struct loss *l, struct symptoms *symptoms, bool reliable)
 
 	settle(l, symptoms, &l->between, true);
 	settle(l, symptoms, &l->inside, true);
+	take_out(l, symptoms);
 	lost = l->skipped > l->recovered ? l->skipped - l->recovered : 0;
 	if (l->bounded && lost > l->most)
 		lost = l->most;

@@ -36,9 +36,14 @@ struct loss {
 	__u64 came_packets, came_psns; /* ... with those behind it */
 	struct loss_gap came_gap;
 	__u64 healed;	    /* skipped PSNs that damaged packets explain */
-	__u64 damaged;	    /* damaged packets since the last gap */
+	__u64 damaged;	    /* damaged packets since the latest good one */
 	__u64 apart;	    /* packets before which others were not shown: perhaps damaged ones */
 	struct loss_gap start; /* in front of the first packet, where the first PSN is known; skipped 0: none */
+	__u64 taken_out; /* skipped PSNs that turned out to be none, */
+	struct { /* ... and the gaps in which no others are */
+		__u64 frame[FINDING_EVIDENCE];
+		size_t count;
+	} no_gaps;
 	bool bounded;	    /* so many are missing, at most: */
 	__u64 most;
 	__u64 last, period; /* packets of the stream at the last gap, and between gaps; period 0: it varies */
@@ -64,6 +69,9 @@ __u32 loss_take(struct loss *l, struct symptoms *symptoms, const struct doctor_s
 
 /* The receiver asks for a PSN that is missing here. */
 void loss_want(struct loss *l, __u32 psn);
+
+/* PSNs that were counted as skipped before that frame were none. all: no others were skipped there. */
+void loss_take_out(struct loss *l, __u64 frame, __u32 psns, bool all);
 
 /* Takes back a packet that came again: it is a copy. */
 void loss_take_back(struct loss *l);

@@ -269,7 +269,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct sympt
 	} else if (!m->open) {
 		if (m->met && follows)
 			mistake(symptoms, KIND_missing_first, p, "First or Only");
-		if (p->op & OP_LAST)
+		if (p->op & OP_LAST && how != PSN_PERHAPS)
 			take_headless(m, p, follows);
 		begin(m, p);
 		m->whole = false;

@@ -3,6 +3,7 @@
 
 #define MOST(n, of) ((n) >= FINDING_PACKETS && (n) * 10 >= (of) * 9) /* loss may disturb a model now and then */
 #define WRAP_LEAST 4 /* bits of the narrowest counter */
+#define FLIGHT 1024 /* packets that a sender may send, of any stream, while one is late */
 #define WRAP_ONCE 8  /* from this width on, one wrap is no coincidence */
 
 static __u32 after(__u32 psn)
@@ -107,6 +108,34 @@ static void take_outlier(struct psn_study *s, struct symptoms *symptoms, const s
 }
 
 /*
+ * Whether the packet belongs before the first one, which has overtaken it. Its identification tells, if the sender counts these. Else
+ * only a packet beside the first ones may be late.
+ */
+static bool is_before_first(const struct psn_study *s, const struct doctor_step *p)
+{
+	__u16 behind = s->before.identification - p->identification;
+	__s32 before = psn_distance(p->psn, s->first);
+
+	if (before <= 0 || before >= PSN_NEAR)
+		return false;
+	if (s->before.identification && p->identification)
+		return behind && behind < FLIGHT;
+	return psn_distance(s->first, s->counted) < PSN_NEAR;
+}
+
+/* Whether the newest packet before this PSN is a READ, and none with this PSN has come: the READ may be answered by one packet. */
+static bool is_behind_some_read(const struct psn_study *s, const struct doctor_step *p)
+{
+	for (__u32 i = 0; i < PSN_NEAR; i++) {
+		__u32 psn = (p->psn - i) & PSN_MASK;
+
+		if (s->recent[psn % PSN_NEAR].psn == psn + 1)
+			return i && s->recent[psn % PSN_NEAR].read;
+	}
+	return false;
+}
+
+/*
  * Whether the packet has a wrong PSN and the next packet continues as if it were right. A packet that is only late, early or a
  * duplicate is no outlier.
  */
@@ -116,12 +145,12 @@ static bool is_outlier(const struct psn_study *s, const struct doctor_step *p, b
 
 	if (!goes_on || !off || (off > 0 && off < PSN_NEAR) || p->event.kinds & ROCE_EVENT(psn_recovered))
 		return false;
-	if (s->vacant && p->psn == s->counted)
+	if ((s->vacant && p->psn == s->counted) || is_before_first(s, p))
 		return false;
 	/* a response to a READ that comes again may have another MSN */
 	if (p->op & OP_RESPONSE && p->event.kinds & ROCE_EVENT(psn_duplicate))
 		return false;
-	return off < -PSN_NEAR || off > 0 || !is_again(s, p);
+	return off < -PSN_NEAR || off > 0 || !(is_again(s, p) || is_behind_some_read(s, p));
 }
 
 /* Whether the packet before is a READ, and this one may be the next: how many PSNs a READ takes is the engine's guess. */
@@ -155,7 +184,9 @@ static enum psn_how follow(struct psn_study *s, struct symptoms *symptoms, const
 		return PSN_FOLLOWS;
 	if (p->event.kinds & ROCE_EVENT(psn_gap))
 		return PSN_LEAPS;
-	return is_behind_read(s, p) ? PSN_FOLLOWS : PSN_ELSEWHERE;
+	if (!is_behind_read(s, p))
+		return PSN_ELSEWHERE;
+	return p->guessed ? PSN_PERHAPS : PSN_FOLLOWS;
 }
 
 enum psn_how psn_study_take(struct psn_study *s, struct symptoms *symptoms, const struct doctor_step *p,
@@ -185,6 +216,7 @@ enum psn_how psn_study_take(struct psn_study *s, struct symptoms *symptoms, cons
 	s->before = *p;
 	s->recent[p->psn % PSN_NEAR].psn = p->psn + 1;
 	s->recent[p->psn % PSN_NEAR].content = p->content;
+	s->recent[p->psn % PSN_NEAR].read = p->op & OP_READ_REQUEST;
 	s->counted = p->psn;
 	s->excused = s->vacant = false;
 	return how;

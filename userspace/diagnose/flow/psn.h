@@ -37,6 +37,7 @@ struct psn_study {
 	__u64 wraps, wrap_behind; /* early wraps; right steps since the last one */
 	struct {
 		__u32 psn, content; /* psn + 1; 0: none */
+		bool read;
 	} recent[PSN_NEAR]; /* by the low bits of the PSN */
 	__u64 outliers;
 	__u32 outlier_psn;

@@ -6,7 +6,7 @@
 #include "userspace/diagnose/flow/reads.h"
 
 #define VOTES 2 /* READs that must tell the same path MTU by the PSNs that they take */
-#define MTU_LEAST 256
+#define MTU_LEAST 256u
 #define MTU_MOST 4096
 
 void reads_anew(struct reads *r)
@@ -16,69 +16,104 @@ void reads_anew(struct reads *r)
 
 /* ---- requests ---- */
 
-/* Packets of a response, each of which takes a PSN. */
-static __u32 packets_of(__u32 bytes, __u32 path_mtu)
+/*
+ * The path MTU by what READs take, if at least so many of them have no other one. A request that is lost or late makes a READ seem to
+ * take more: so most of them must fit, also those that fit others as well. 0: not known.
+ */
+static __u32 mtu_by_psns(const struct reads *r, __u32 votes)
 {
-	return bytes ? (bytes - 1) / path_mtu + 1 : 1;
+	__u32 found = 0, best = 0;
+	__s32 most = 0;
+
+	for (__u32 i = 0; i < READS_MTUS; i++) {
+		__s32 fits = r->by_psns[i].fits - r->by_psns[i].exceeded;
+
+		if (fits < most)
+			continue;
+		found = fits > most ? 1 : found + 1;
+		most = fits;
+		best = i;
+	}
+	return found == 1 && r->by_psns[best].only >= votes ? MTU_LEAST << best : 0;
+}
+
+static __u32 known_mtu(const struct reads *r)
+{
+	return r->told ?: mtu_by_psns(r, VOTES) ?: r->filled;
+}
+
+bool reads_know_mtu(const struct reads *r)
+{
+	return r && known_mtu(r);
 }
 
 static __u32 path_mtu(const struct reads *r)
 {
-	if (r->told)
-		return r->told;
-	if (r->votes >= VOTES)
-		return r->by_psns;
-	if (r->filled)
-		return r->filled;
-	return r->votes && r->by_psns == r->answered ? r->answered : 0;
+	__u32 mtu = known_mtu(r);
+
+	return mtu ?: r->answered && mtu_by_psns(r, 1) == r->answered ? r->answered : 0;
 }
 
 /* PSNs that this READ may take, as far as is known. */
 static __u32 psns_of(const struct reads *r, const struct read_request *q)
 {
-	return packets_of(q->bytes, path_mtu(r) ?: MTU_LEAST);
-}
-
-/* The only path MTU with which so many bytes take so many PSNs. 0: none, or several. */
-static __u32 only_mtu(__u32 bytes, __u32 psns)
-{
-	__u32 found = 0;
-
-	for (__u32 mtu = MTU_LEAST; mtu <= MTU_MOST; mtu *= 2) {
-		if (packets_of(bytes, mtu) != psns)
-			continue;
-		if (found)
-			return 0;
-		found = mtu;
-	}
-	return found;
+	return reads_span(q->bytes, path_mtu(r) ?: MTU_LEAST);
 }
 
 /* The next new request follows a READ. */
 static void vote(struct reads *r, __u32 psn)
 {
 	const struct read_request *q = &r->list[(r->count - 1) % READS_LAST];
-	__u32 mtu = only_mtu(q->bytes, (psn - q->psn) & PSN_MASK);
+	__u32 psns = (psn - q->psn) & PSN_MASK, fits = 0, last = 0;
 
-	if (!mtu)
-		return;
-	if (!r->votes)
-		r->by_psns = mtu;
-	r->votes += mtu == r->by_psns ? 1 : -1;
+	for (__u32 i = 0; i < READS_MTUS; i++) {
+		if (reads_span(q->bytes, MTU_LEAST << i) != psns)
+			continue;
+		r->by_psns[i].fits++;
+		fits++;
+		last = i;
+	}
+	r->by_psns[last].only += fits == 1;
 }
 
-void reads_before_gap(const struct reads *r, struct doctor_step *step)
+/* Notes a gap of which it is not known yet how much is the READ's. */
+static void guess(struct reads *r, const struct doctor_step *step, __u32 bytes, __u32 left)
+{
+	__u32 i = r->guessed_count;
+
+	if (path_mtu(r) || i == READS_GUESSED)
+		return;
+	r->guessed[i].frame = step->frame;
+	r->guessed[i].bytes = bytes;
+	r->guessed[i].left = left;
+	r->guessed[i].skipped = step->event.skipped;
+	r->guessed_count++;
+}
+
+void reads_settle_gaps(const struct reads *r, struct loss *l)
+{
+	__u32 mtu = r ? path_mtu(r) : 0;
+
+	for (__u32 i = 0; mtu && i < r->guessed_count; i++) {
+		__u32 more = reads_span(r->guessed[i].bytes, mtu) - 1 - r->guessed[i].left, skipped = r->guessed[i].skipped;
+
+		loss_take_out(l, r->guessed[i].frame, more < skipped ? more : skipped, more >= skipped);
+	}
+}
+
+void reads_before_gap(struct reads *r, struct doctor_step *step)
 {
 	const struct read_request *q = r && r->count ? &r->list[(r->count - 1) % READS_LAST] : NULL;
 	__u32 own;
 
 	if (!q || !r->behind || !(step->event.kinds & ROCE_EVENT(psn_gap)) || step->event.expected != ((q->psn + 1) & PSN_MASK))
 		return;
-	own = packets_of(q->bytes, path_mtu(r) ?: r->answered ?: MTU_MOST) - 1;
+	own = reads_span(q->bytes, path_mtu(r) ?: r->answered ?: MTU_MOST) - 1;
 	if (own >= step->event.skipped)
-		return;
+		own = 0;
 	step->event.expected = (step->event.expected + own) & PSN_MASK;
 	step->event.skipped -= own;
+	guess(r, step, q->bytes, own);
 }
 
 static void add(struct reads *r, const struct roce_packet *p, __u64 frame, bool again)
@@ -92,7 +127,7 @@ static void add(struct reads *r, const struct roce_packet *p, __u64 frame, bool 
 			q->again = true;
 			return;
 		}
-		again |= q->end == p->va + bytes && bytes < q->bytes && ((psn - q->psn) & PSN_MASK) < packets_of(q->bytes, MTU_LEAST);
+		again |= q->end == p->va + bytes && bytes < q->bytes && ((psn - q->psn) & PSN_MASK) < reads_span(q->bytes, MTU_LEAST);
 	}
 	q = &r->list[r->count++ % READS_LAST];
 	*q = (struct read_request){ .frame = frame, .end = p->va + bytes, .psn = psn, .bytes = bytes, .again = again };
@@ -163,7 +198,7 @@ struct due {
 
 static struct due judge(const struct read_request *q, const struct roce_packet *p, __u32 mtu)
 {
-	__u32 n = packets_of(q->bytes, mtu), i = (p->number - q->psn) & PSN_MASK;
+	__u32 n = reads_span(q->bytes, mtu), i = (p->number - q->psn) & PSN_MASK;
 	struct due d = { q, FIT_RIGHT, OP_MIDDLE, mtu, i, n };
 	__s32 more;
 
@@ -207,6 +242,20 @@ static struct due find_due(const struct reads *r, const struct roce_packet *p)
 			best = d;
 	}
 	return best;
+}
+
+enum reads_match reads_match(const struct reads *r, const struct roce_packet *p)
+{
+	struct due due;
+
+	if (!r || !r->count)
+		return READS_NONE;
+	due = find_due(r, p);
+	if (r->blind || p->op & OP_CUT || !known_mtu(r) || (due.fit == FIT_NONE && r->count > READS_LAST))
+		return READS_PERHAPS;
+	if (due.fit == FIT_NONE)
+		return READS_NONE;
+	return due.fit == FIT_RIGHT && due.packets ? READS_RIGHT : READS_PERHAPS;
 }
 
 static const char *name_of(__u32 op)
@@ -364,6 +413,13 @@ static void complete_event(struct reads *r, struct doctor_step *step)
 	}
 }
 
+/* A response of one packet that is larger than a path MTU speaks against that. */
+static void take_only(struct reads *r, const struct roce_packet *p)
+{
+	for (__u32 i = 0; i < READS_MTUS && (p->op & OP_ONLY) == OP_ONLY; i++)
+		r->by_psns[i].exceeded += p->payload_bytes > MTU_LEAST << i;
+}
+
 void reads_answer(struct reads *r, const struct twice *sent, struct symptoms *symptoms, struct doctor_step *step,
 		  const struct doctor_packet *taken)
 {
@@ -378,6 +434,7 @@ void reads_answer(struct reads *r, const struct twice *sent, struct symptoms *sy
 			end_response(r, false, taken->number);
 		return;
 	}
+	take_only(r, p);
 	if (!r->answered && roce_is_partial(p) && roce_is_path_mtu(p->payload_bytes))
 		r->answered = p->payload_bytes;
 	due = find_due(r, p);
@@ -387,16 +444,18 @@ void reads_answer(struct reads *r, const struct twice *sent, struct symptoms *sy
 	goes_on = r->response.open && r->response.known && p->number == r->response.next && !(p->op & OP_FIRST);
 	if (p->op & OP_FIRST)
 		r->response.shifted = is_shifted(r, &due, p);
-	if (r->response.shifted && (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on)))
+	if (r->response.shifted && (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on))) {
 		show_psn(symptoms, &(struct symptom_seen){ taken->number, p->number, 0 });
-	else if (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on))
+	} else if (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on)) {
+		r->in_one += !r->told && due.of && (p->op & OP_ONLY) == OP_ONLY && p->payload_bytes == due.of->bytes;
 		show_number(symptoms, taken, &due);
-	else if (due.fit == FIT_NONE)
+	} else if (due.fit == FIT_NONE) {
 		take_unasked(r, sent, symptoms, taken);
-	else if (due.fit == FIT_SIZE)
+	} else if (due.fit == FIT_SIZE) {
 		show_size(symptoms, taken, &due);
-	else if (due.fit == FIT_AETH)
+	} else if (due.fit == FIT_AETH) {
 		show_aeth(symptoms, taken, &due);
+	}
 	follow(r, taken, &due);
 }
 
@@ -409,6 +468,21 @@ static void conclude_cut(const struct reads *r, struct symptoms *symptoms)
 		      "the next answer");
 }
 
+/* All of them are responses of one packet, and what READs take no longer tells that the path MTU is smaller. */
+static void drop_in_one(const struct reads *r, struct symptoms *symptoms)
+{
+	const struct symptom *symptom = symptoms_find(symptoms, KIND_read_response_number);
+
+	if (symptom && symptom->packets == r->in_one && !known_mtu(r))
+		symptoms_drop(symptoms, KIND_read_response_number);
+}
+
+void reads_left_out(struct reads *r)
+{
+	if (r)
+		r->response.open = false;
+}
+
 void reads_conclude(struct reads *r, const struct twice *sent, struct symptoms *symptoms)
 {
 	if (!r)
@@ -417,5 +491,6 @@ void reads_conclude(struct reads *r, const struct twice *sent, struct symptoms *
 		if (is_of_no_read(r, sent, r->early[i].psn))
 			show_psn(symptoms, &r->early[i]);
 	r->early_count = 0;
+	drop_in_one(r, symptoms);
 	conclude_cut(r, symptoms);
 }

@@ -254,6 +254,13 @@ static void take_new(struct responder_study *r, const struct doctor_step *p, __u
 	}
 }
 
+/* The PSNs of a READ's response, up to the next one that came. */
+static void fill_span(struct responder_study *r, const struct doctor_step *p)
+{
+	for (__u32 i = 1; i < p->span && is_missing(r, (p->psn + i) & PSN_MASK); i++)
+		put(r->came, (p->psn + i) & PSN_MASK, true);
+}
+
 /* A packet that came late, or again. */
 static void take_old(struct responder_study *r, struct symptoms *symptoms, const struct doctor_step *p, __u64 time)
 {
@@ -265,6 +272,7 @@ static void take_old(struct responder_study *r, struct symptoms *symptoms, const
 	} else if (is_known(r, p->psn)) {
 		put(r->came, p->psn, true);
 		put(r->ends, p->psn, p->op & OP_LAST);
+		fill_span(r, p);
 	}
 	r->nak.open = false;
 	if (r->gap.open && psn_distance(p->psn, r->gap.psn) >= 0)
