@@ -11,7 +11,7 @@
 
 #define TEXT_CELL 160	/* bytes of a cell, the end included */
 #define TEXT_WHOLE (TEXT_CELL - 1) /* a width in which nothing is cut */
-#define TEXT_COLUMNS 20 /* of a table, at most */
+#define TEXT_COLUMNS 32 /* of a table, at most */
 
 struct view_page;
 
