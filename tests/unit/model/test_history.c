@@ -91,7 +91,7 @@ static void against_all(void **state)
 	make(&r);
 	for (int i = 0; i < ADDED; i++) {
 		struct history_stream *w = &want[all[i].stream];
-		__u32 kinds = all[i].event.kinds & ~(ROCE_EVENT(cnp) | ROCE_EVENT(ecn_ce)), bucket = 0;
+		__u32 kinds = all[i].event.kinds & FAULT_EVENTS, bucket = 0;
 
 		add(h, &all[i]);
 		if (!kinds)
