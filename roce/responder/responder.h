@@ -7,7 +7,7 @@
 
 enum roce_refusal {
 	REFUSAL_NONE, /* taken */
-#define REFUSAL(name, words) REFUSAL_##name,
+#define REFUSAL(name, about, words) REFUSAL_##name,
 #include "roce/responder/refusal.def"
 #undef REFUSAL
 	ROCE_REFUSALS

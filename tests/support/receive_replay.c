@@ -39,7 +39,7 @@
 
 static const char *const refusals[] = {
 	"-",
-#define REFUSAL(name, words) #name,
+#define REFUSAL(name, about, words) #name,
 #include "roce/responder/refusal.def"
 #undef REFUSAL
 };

@@ -193,22 +193,14 @@ static void judge_headers(const struct bring_up *b, const struct sniffed *f, con
 
 /* ---- what the receiver says ---- */
 
-static enum bring_up_step step_of(enum roce_refusal refusal)
-{
-	switch (refusal) {
-	case REFUSAL_qpn: return STEP_qpn;
-	case REFUSAL_icrc: return STEP_icrc;
-	case REFUSAL_not_ready: case REFUSAL_error: return STEP_state;
-	case REFUSAL_source: return STEP_ip;
-	case REFUSAL_tver: case REFUSAL_response: case REFUSAL_service: case REFUSAL_operation: case REFUSAL_order:
-		return STEP_service;
-	case REFUSAL_pkey: return STEP_pkey;
-	case REFUSAL_duplicate: case REFUSAL_ahead: case REFUSAL_gap: case REFUSAL_rest: return STEP_psn;
-	case REFUSAL_rkey: case REFUSAL_bounds: case REFUSAL_no_receive: return STEP_memory;
-	case REFUSAL_length: return STEP_path_mtu;
-	default: return STEPS;
-	}
-}
+/* STEPS: none */
+static const __u8 step_of[ROCE_REFUSALS] = {
+	[REFUSAL_NONE] = STEPS,
+#define STEP_none STEPS
+#define REFUSAL(name, about, words) [REFUSAL_##name] = STEP_##about,
+#include "roce/responder/refusal.def"
+#undef REFUSAL
+};
 
 static struct bring_up_text expected_of(enum bring_up_step step, const struct receive_example *e, __u32 path_mtu)
 {
@@ -223,7 +215,7 @@ static struct bring_up_text expected_of(enum bring_up_step step, const struct re
 
 static void refuse(struct verdict *v, enum roce_refusal refusal, const struct receive_example *e, const struct refusal_receiver *r)
 {
-	enum bring_up_step step = step_of(refusal);
+	enum bring_up_step step = step_of[refusal];
 	char words[REFUSAL_TEXT];
 
 	if (step == STEPS)

@@ -11,14 +11,14 @@
 
 const char *const refusal_names[ROCE_REFUSALS] = {
 	[REFUSAL_NONE] = "none",
-#define REFUSAL(name, words) [REFUSAL_##name] = #name,
+#define REFUSAL(name, about, words) [REFUSAL_##name] = #name,
 #include "roce/responder/refusal.def"
 #undef REFUSAL
 };
 
 const char *const refusal_words[ROCE_REFUSALS] = {
 	[REFUSAL_NONE] = "taken",
-#define REFUSAL(name, words) [REFUSAL_##name] = words,
+#define REFUSAL(name, about, words) [REFUSAL_##name] = words,
 #include "roce/responder/refusal.def"
 #undef REFUSAL
 };
