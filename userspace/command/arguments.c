@@ -255,7 +255,11 @@ static void take_prometheus(struct option_parser *p, const struct option_entry *
 const struct option_entry arguments_prometheus[] = {
 	{ "prometheus", "ADDR:PORT",
 	  "answer GET /metrics at this address; 9795 means 127.0.0.1:9795, :9795 means all addresses",
-	  .take = take_prometheus, OPTION_AT(struct monitor_options, prometheus) },
+	  .take = take_prometheus, OPTION_SELF(const char *) },
+	{ 0 },
+};
+
+const struct option_entry arguments_prometheus_streams[] = {
 	{ "prometheus-streams", "N", "export N streams as series of their own: the worst and the busiest",
 	  OPTION_NUMBER(struct monitor_options, prometheus_streams, 0, METRICS_STREAMS), .usual = "0" },
 	{ 0 },

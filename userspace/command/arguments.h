@@ -28,11 +28,12 @@ extern const struct option_entry arguments_imm[];      /* struct roce_blocks_by:
 extern const struct option_entry arguments_expect[];   /* const char *: --expect */
 extern const struct option_entry arguments_filter[];   /* struct filter *, which the caller frees: --filter */
 extern const struct option_entry arguments_group[];    /* struct group_rule: --group */
+extern const struct option_entry arguments_prometheus[]; /* const char *: --prometheus */
 extern const struct option_entry arguments_fail[];     /* struct fault_exit: --exit-code, --fail-on */
 
 extern const struct option_entry arguments_shown[];    /* struct monitor_options: --streams */
 extern const struct option_entry arguments_events[];   /* struct monitor_options: --events, --on-fault, --event-limit */
-extern const struct option_entry arguments_prometheus[]; /* struct monitor_options: --prometheus, --prometheus-streams */
+extern const struct option_entry arguments_prometheus_streams[]; /* struct monitor_options: --prometheus-streams */
 
 /* Takes the name of --pin, which becomes the name of a file. */
 option_take arguments_take_pin;

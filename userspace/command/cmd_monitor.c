@@ -47,7 +47,8 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_ready, offsetof(struct monitor_options, live) },
 	{ NULL, interfaces, 0 },
 	{ NULL, arguments_verbose, offsetof(struct monitor_options, live.verbose) },
-	{ "As a service", arguments_prometheus, 0 },
+	{ "As a service", arguments_prometheus, offsetof(struct monitor_options, prometheus) },
+	{ NULL, arguments_prometheus_streams, 0 },
 	{ NULL, service, 0 },
 	{ 0 },
 };

@@ -9,7 +9,7 @@
 #include "userspace/traffic/send/options.h"
 
 extern const struct command monitor_command, analyze_command, capture_command, doctor_command, compare_command,
-	receive_command, path_command, between_command;
+	receive_command, path_command, between_command, verbs_command;
 
 /* Topics of --help that only one command has. */
 extern const struct option_topic topic_findings, topic_steps, topic_checks;
@@ -26,6 +26,7 @@ int cmd_send(int argc, char **argv);
 int cmd_receive(int argc, char **argv);
 int cmd_path(int argc, char **argv);
 int cmd_between(int argc, char **argv);
+int cmd_verbs(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 
 #endif

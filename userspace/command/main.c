@@ -27,6 +27,7 @@ static const struct {
 	{ &receive_command, cmd_receive },
 	{ &path_command, cmd_path },
 	{ &between_command, cmd_between },
+	{ &verbs_command, cmd_verbs },
 	{ &compare_command, cmd_compare },
 };
 

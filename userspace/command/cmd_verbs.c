@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rocescope verbs: the QPs of this machine, what programs post and poll, and what became of it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/complain.h"
+#include "userspace/command/arguments.h"
+#include "userspace/command/commands.h"
+#include "userspace/command/service.h"
+#include "userspace/observe/live/live.h"
+#include "userspace/render/output/view_verbs.h"
+#include "userspace/render/prometheus/exporter.h"
+
+#define FDS 64 /* that verbs may have, with some to spare */
+
+struct verbs_run_options {
+	struct live_options live; /* its interval and duration */
+	struct verbs_options verbs;
+	const char *prometheus; /* ADDR:PORT; NULL: none */
+	bool json, plain, quiet, list, events, exit_code;
+};
+
+static const struct option_entry printed[] = {
+	{ "json", NULL, "print one rocescope.verbs/1 object on each line", OPTION_FLAG(struct verbs_run_options, json), .letter = 'j' },
+	{ "list", NULL, "print what there is now, and end", OPTION_FLAG(struct verbs_run_options, list) },
+	{ "plain", NULL, "print lines instead of the table, even on a terminal", OPTION_FLAG(struct verbs_run_options, plain) },
+	{ "quiet", NULL, "print nothing (for --prometheus)", OPTION_FLAG(struct verbs_run_options, quiet) },
+	{ "events", NULL, "print a line for each change of a QP (with -j an object), and the final report",
+	  OPTION_FLAG(struct verbs_run_options, events) },
+	{ 0 },
+};
+
+static const struct option_entry failed[] = {
+	{ "exit-code", NULL, "exit status 3 if a QP was seen in error or stalled", OPTION_FLAG(struct verbs_run_options, exit_code) },
+	{ 0 },
+};
+
+/* A share of a core, in percent, with or without the sign. */
+static void take_percent(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%")) || !(percent > 0 && percent <= 100 * 1024))
+		option_wrong(p, e, text, "not a share of a core in percent, e.g. 5");
+	*(double *)option_member(p, e) = percent / 100;
+}
+
+static const struct option_entry calls[] = {
+	{ "calls", NULL, "also count what programs post and poll, by probes in their RDMA provider, as long as this runs",
+	  OPTION_FLAG(struct verbs_options, calls) },
+	{ "expensive", NULL, "also probe functions where each call costs some 10 us, since the processor has to be stepped",
+	  OPTION_FLAG(struct verbs_options, expensive) },
+	{ "most", "PERCENT", "take the probes away when they cost more than this share of a core", .take = take_percent,
+	  OPTION_AT(struct verbs_options, most), .usual = "5" },
+	{ 0 },
+};
+
+static const struct option_table tables[] = {
+	{ "What is printed", printed, 0 },
+	{ NULL, arguments_interval, offsetof(struct verbs_run_options, live) },
+	{ NULL, failed, 0 },
+	{ "Calls", calls, offsetof(struct verbs_run_options, verbs) },
+	{ "As a service", arguments_prometheus, offsetof(struct verbs_run_options, prometheus) },
+	{ 0 },
+};
+
+const struct command verbs_command = {
+	.name = "verbs",
+	.words = "show the QPs of this machine: whose, to whom, how they are, what is posted",
+	.arguments = "[DEVICE...] [OPTIONS]",
+	.prose =
+		"Shows each QP of the RDMA devices of this machine, or of the named ones, also where an RDMA NIC carries the packets "
+		"past XDP: its process, peer, state and settings. It follows the kernel, and no program is touched.\n\n"
+		"--calls adds what programs do: requests by opcode, completions by status, latency, what is outstanding. "
+		"It puts probes into the RDMA provider's functions, which cost about a microsecond a call; what they cost is shown. "
+		"--duration says for how long.",
+	.tables = tables,
+	.examples =
+		"  # each QP, the worst first\n"
+		"  rocescope verbs\n"
+		"  # one list for a script\n"
+		"  rocescope verbs --list -j\n"
+		"  # what programs post and complete, for ten seconds\n"
+		"  rocescope verbs --calls --duration 10\n"
+		"  # a line each time that a QP is made, changes its state, or goes\n"
+		"  rocescope verbs rxe0 --events\n",
+};
+
+struct verbs_run {
+	const struct verbs_run_options *options;
+	struct live live; /* signals and standard output */
+	struct live_meanwhile meanwhile;
+	FILE *out;
+	struct verbs *verbs;
+	struct qp_rows rows;
+	struct exporter *exporter;
+	__u64 start; /* ns, monotonic */
+	int error;   /* errno of printing events; 0: none */
+	bool faulty; /* a QP was in error, or stalled */
+};
+
+/* ---- output ---- */
+
+static bool say_output(int error)
+{
+	return complain("standard output: %s", strerror(error));
+}
+
+static struct verbs_shown shown_now(const struct verbs_run *r)
+{
+	return verbs_shown(r->verbs, &r->rows, NULL, (r->rows.time - r->start) / 1e9);
+}
+
+/* Returns 0 or an errno. A signal must end us even if the reader has stopped reading. */
+static int print(struct verbs_run *r)
+{
+	struct verbs_shown s = shown_now(r);
+	int error = 0;
+
+	live_unblock(&r->live);
+	if ((r->options->json ? verbs_json(r->out, &s) : verbs_lines(r->out, &s)) || fflush(r->out))
+		error = errno;
+	live_block(&r->live);
+	return error;
+}
+
+static void tell(void *context, const struct verbs_event *e)
+{
+	struct verbs_run *r = context;
+	__u64 offset = realtime_offset_ns();
+
+	if (r->error)
+		return;
+	live_unblock(&r->live);
+	if ((r->options->json ? verbs_event_json(r->out, e, offset) : verbs_event_line(r->out, e, offset)) || fflush(r->out))
+		r->error = errno;
+	live_block(&r->live);
+}
+
+/* Reads everything, and makes the rows. */
+static bool update(struct verbs_run *r)
+{
+	const struct verbs_qp *const *list;
+	size_t count;
+
+	verbs_update(r->verbs);
+	count = verbs_qps(r->verbs, &list);
+	if (!qp_rows_update(&r->rows, list, count, now_ns()))
+		return complain("there is not enough memory");
+	r->faulty |= r->rows.condition[QP_ERROR] || r->rows.condition[QP_STALLED];
+	return true;
+}
+
+/* With --events only the last reading is printed, with --quiet none. */
+static bool show(struct verbs_run *r, bool last)
+{
+	const struct verbs_run_options *o = r->options;
+	int error = 0;
+
+	if (!update(r))
+		return false;
+	if (r->error)
+		return say_output(r->error);
+	if (!o->quiet && (last || !o->events))
+		error = print(r);
+	return !error || say_output(error);
+}
+
+/* ---- the run ---- */
+
+static void serve_meanwhile(void *context)
+{
+	struct verbs_run *r = context;
+
+	if (r->exporter)
+		exporter_run(r->exporter);
+	service_alive();
+}
+
+/* Waits until `deadline` (ns, monotonic), and reads and serves meanwhile. false: the run ends. */
+static bool wait_until(struct verbs_run *r, __u64 deadline)
+{
+	struct pollfd fds[FDS + 1];
+	int of_verbs[FDS];
+	size_t count, of = verbs_fds(r->verbs, of_verbs, FDS);
+
+	for (count = 0; count < of; count++)
+		fds[count] = (struct pollfd){ .fd = of_verbs[count], .events = POLLIN };
+	if (r->exporter)
+		fds[count++] = (struct pollfd){ .fd = exporter_fd(r->exporter), .events = POLLIN };
+	for (;;) {
+		__u64 pause = now_ns() + NSEC_PER_SEC; /* others need regular calls */
+		enum live_woken woken = live_wait_for(&r->live, pause < deadline ? pause : deadline, fds, count);
+
+		if (woken == LIVE_STOP)
+			return false;
+		verbs_read(r->verbs);
+		if (r->error)
+			return false;
+		serve_meanwhile(r);
+		if (now_ns() >= deadline)
+			return true;
+	}
+}
+
+static bool watch(struct verbs_run *r)
+{
+	const struct live_options *o = &r->options->live;
+	__u64 interval = seconds_to_ns(o->interval), next = r->start + interval;
+	__u64 end = o->duration ? r->start + seconds_to_ns(o->duration) : UINT64_MAX;
+
+	if (!show(r, r->options->list))
+		return false;
+	if (r->options->list)
+		return true;
+	while (wait_until(r, next < end ? next : end) && next < end) {
+		if (!show(r, false))
+			return false;
+		do
+			next += interval;
+		while (next < now_ns()); /* a slow reader gets fewer readings, but no old ones */
+	}
+	service_stopping();
+	return show(r, true);
+}
+
+static bool fill_metrics(void *context, FILE *out)
+{
+	(void)context;
+	return !ferror(out);
+}
+
+static int run(struct verbs_run *r)
+{
+	struct verbs_options o = r->options->verbs;
+
+	if (r->options->prometheus) {
+		r->exporter = exporter_start(r->options->prometheus, fill_metrics, r);
+		if (!r->exporter)
+			return EXIT_COULD_NOT;
+		r->meanwhile.fd = exporter_fd(r->exporter);
+	}
+	if (r->options->events) {
+		o.tell = tell;
+		o.context = r;
+	}
+	r->verbs = verbs_open(&o);
+	if (!r->verbs)
+		return EXIT_COULD_NOT;
+	if (r->exporter)
+		complain("metrics at %s", exporter_url(r->exporter));
+	r->start = now_ns();
+	service_ready("watching");
+	if (!watch(r))
+		return EXIT_COULD_NOT;
+	return r->options->exit_code && r->faulty ? EXIT_FAULTS : EXIT_RAN;
+}
+
+static void end(struct verbs_run *r)
+{
+	exporter_stop(r->exporter);
+	verbs_close(r->verbs);
+	qp_rows_free(&r->rows);
+	__fpurge(r->out); /* drop what could not be written */
+	fclose(r->out);
+}
+
+int cmd_verbs(int argc, char **argv)
+{
+	struct verbs_run_options o = { 0 };
+	struct verbs_run r = { .options = &o };
+	int first = command_parse(&verbs_command, &o, argc, argv), status;
+
+	o.verbs.device = (const char *const *)argv + first;
+	o.verbs.device_count = argc - first;
+	if (o.verbs.expensive && !o.verbs.calls)
+		usage_error("verbs: --expensive needs --calls");
+	if (o.list && o.live.duration)
+		usage_error("verbs: --list and --duration do not go together: a list is of one moment");
+	live_prepare(&r.live, &o.live);
+	r.meanwhile = (struct live_meanwhile){ .fd = -1, .run = serve_meanwhile, .context = &r };
+	r.out = live_output(&r.live, &r.meanwhile);
+	if (!r.out)
+		return EXIT_COULD_NOT;
+	status = run(&r);
+	end(&r);
+	return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* rocescope.verbs/1 and rocescope.verbs-event/1 (docs/json.md), and the same for people. */
+#ifndef USERSPACE_RENDER_OUTPUT_VIEW_VERBS_H
+#define USERSPACE_RENDER_OUTPUT_VIEW_VERBS_H
+
+#include <stdio.h>
+
+#include "userspace/observe/verbs/qp_rows.h"
+
+/* What is shown of one reading. */
+struct verbs_shown {
+	const struct qp_rows *rows;
+	const struct verbs_cq *cqs;
+	size_t cq_count;
+	const struct verbs_srq *srqs;
+	size_t srq_count;
+	const struct verbs_cost *cost; /* NULL: no probes */
+	const struct host_counter *counters;
+	size_t counter_count;
+	const char *const *notes;
+	size_t note_count;
+	const char *filter;    /* its text; NULL: none */
+	double seconds;	       /* since the start */
+	__u64 now;	       /* ns, CLOCK_MONOTONIC: of the reading */
+	__u64 realtime_offset; /* CLOCK_REALTIME minus CLOCK_MONOTONIC, ns */
+};
+
+/* Of what is open, at this reading. filter: see the struct. */
+struct verbs_shown verbs_shown(const struct verbs *v, const struct qp_rows *rows, const char *filter, double seconds);
+
+/* Each prints all of it: an object on a line, or text. Returns 0, or -1 with errno. */
+int verbs_json(FILE *out, const struct verbs_shown *s);
+int verbs_lines(FILE *out, const struct verbs_shown *s);
+
+/* The same of an event. */
+int verbs_event_json(FILE *out, const struct verbs_event *e, __u64 realtime_offset);
+int verbs_event_line(FILE *out, const struct verbs_event *e, __u64 realtime_offset);
+
+#define VERBS_EVENT_WORDS 512
+
+/* What happened to a QP, in words, without time and QP: "RTS (was RTR): timeout 14, retries 7". */
+void verbs_step_words(char to[VERBS_EVENT_WORDS], const struct verbs_step *s);
+
+/* "10.9.0.2:17": the peer's address and QPN, as far as they are known. */
+struct verbs_peer {
+	char text[80];
+} verbs_peer(const struct verbs_qp *q);
+
+/* What there is to be said of a QP: "RETRY_EXC_ERR, then 127 flushed"; "" if there is nothing. Returns whether it is a fault. */
+bool verbs_remark(char to[VERBS_EVENT_WORDS], const struct qp_row *r);
+
+#endif
