@@ -167,15 +167,20 @@ const struct option_entry arguments_expect[] = {
 
 /* ---- which streams are shown, and what is a fault ---- */
 
-static void take_filter(struct option_parser *p, const struct option_entry *e, const char *text)
+void arguments_take_filter(struct option_parser *p, const struct option_entry *e, const char *text, filter_parser *parse)
 {
 	struct filter **to = option_member(p, e);
 	char mistake[FILTER_MISTAKE];
 
 	filter_free(*to);
-	*to = filter_parse(text, mistake);
+	*to = parse(text, mistake);
 	if (!*to)
 		option_wrong(p, e, text, "%s", mistake);
+}
+
+static void take_filter(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	arguments_take_filter(p, e, text, filter_parse);
 }
 
 const struct option_entry arguments_filter[] = {

@@ -38,6 +38,10 @@ extern const struct option_entry arguments_prometheus_streams[]; /* struct monit
 /* Takes the name of --pin, which becomes the name of a file. */
 option_take arguments_take_pin;
 
+/* Takes an option whose member is a struct filter *, which the caller frees, by the parser of its language. */
+typedef struct filter *filter_parser(const char *text, char mistake[FILTER_MISTAKE]);
+void arguments_take_filter(struct option_parser *p, const struct option_entry *e, const char *text, filter_parser *parse);
+
 /* The topics of `--help TOPIC`. */
 extern const struct option_topic topic_counters, topic_events, topic_lints, topic_expect, topic_filter, topic_refusals, topic_udp;
 

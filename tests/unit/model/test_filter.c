@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 1 s, long 4 s
 /* Filters: the meaning of each term, invalid filters, and random filters compared with their intended meaning. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/long.h"
-#include "userspace/observe/model/filter.c"
+#include "userspace/observe/model/filter.h"
 
 /* An RC request stream 10.9.0.1 > 10.9.0.2, QPN 17. */
 static struct snapshot_stream rc_stream(void)
@@ -214,10 +216,10 @@ static void long_ones(void **state)
 	char mistake[FILTER_MISTAKE], text[40000] = "";
 
 	(void)state;
-	for (int i = 0; i < NESTING; i++)
+	for (int i = 0; i < FILTER_NESTING; i++)
 		strcat(text, "uc or rc (");
 	strcat(text, "rc");
-	for (int i = 0; i < NESTING; i++)
+	for (int i = 0; i < FILTER_NESTING; i++)
 		strcat(text, ")");
 	WANTED(&s, text);
 	memmove(text + 1, text, strlen(text) + 1);

@@ -18,13 +18,10 @@
 #ifndef USERSPACE_OBSERVE_MODEL_FILTER_H
 #define USERSPACE_OBSERVE_MODEL_FILTER_H
 
+#include "userspace/observe/model/filter_language.h"
 #include "userspace/observe/model/snapshot.h"
 
-#define FILTER_MISTAKE 240
-
-struct filter;
-
-/* Returns NULL if the text is not a filter, with the reason, its place and what would do in `mistake`. An empty text selects all streams. */
+/* filter_make() for streams. */
 struct filter *filter_parse(const char *text, char mistake[FILTER_MISTAKE]);
 
 /* f: NULL selects all streams. */
@@ -41,10 +38,5 @@ bool filter_wants_stream(const struct filter *f, const struct roce_key *key, con
  * outlive the snapshot. false: no memory.
  */
 bool filter_snapshot(const struct filter *f, struct snapshot *s);
-
-/* The text it was parsed from. */
-const char *filter_text(const struct filter *f);
-
-void filter_free(struct filter *f);
 
 #endif
