@@ -73,6 +73,14 @@ static const char *const steps[] = {
 #undef STEP
 };
 
+static const struct {
+	const char *name, *unit, *words;
+} verbs_counters[] = {
+#define VERBS_COUNTER(name, unit, words) { #name, unit, words },
+#include "bpf/verbs_counter.def"
+#undef VERBS_COUNTER
+};
+
 /* In JSON these names have - for _. */
 static json_t *spelled(const char *name)
 {
@@ -177,9 +185,23 @@ static json_t *stream_counters(void)
 	return json_pack("{s:s, s:o}", "type", "object", "properties", counts);
 }
 
+/* What is counted of a QP's calls: all of them. */
+static json_t *calls(void)
+{
+	json_t *counts = json_object(), *required = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(verbs_counters); i++) {
+		json_object_set_new(counts, verbs_counters[i].name,
+				    json_pack("{s:s, s:i, s:o}", "type", "integer", "minimum", 0, "description",
+					      json_sprintf("%s (%s)", verbs_counters[i].words, verbs_counters[i].unit)));
+		json_array_append_new(required, json_string(verbs_counters[i].name));
+	}
+	return json_pack("{s:s, s:o, s:o}", "type", "object", "properties", counts, "required", required);
+}
+
 int main(void)
 {
-	json_t *o = json_pack("{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
+	json_t *o = json_pack("{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
 			      "$schema", "https://json-schema.org/draft/2020-12/schema",
 			      "$comment", "Made from the .def files by docs/schema/names.c.", "$defs",
 			      "totals", totals(), "stream_counters", stream_counters(), "lint_counts", lint_counts(),
@@ -187,7 +209,7 @@ int main(void)
 			      "finding", kinds(false), "hint", kinds(true), "icrc_mistake", mistake_kinds(),
 			      "fault", enumeration(faults, ARRAY_SIZE(faults)),
 			      "path_check", enumeration(path_checks, ARRAY_SIZE(path_checks)),
-			      "step", enumeration(steps, ARRAY_SIZE(steps)));
+			      "step", enumeration(steps, ARRAY_SIZE(steps)), "verbs_counters", calls());
 	bool failed = !o || json_dumpf(o, stdout, JSON_INDENT(1)) || putchar('\n') == EOF || fflush(stdout);
 
 	json_decref(o);

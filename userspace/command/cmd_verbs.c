@@ -9,10 +9,12 @@
 
 #include "lib/clock.h"
 #include "lib/complain.h"
+#include "lib/list.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
 #include "userspace/command/service.h"
 #include "userspace/observe/live/live.h"
+#include "userspace/observe/verbs/qp_filter.h"
 #include "userspace/render/output/view_verbs.h"
 #include "userspace/render/prometheus/exporter.h"
 
@@ -22,6 +24,7 @@ struct verbs_run_options {
 	struct live_options live; /* its interval and duration */
 	struct verbs_options verbs;
 	const char *prometheus; /* ADDR:PORT; NULL: none */
+	struct filter *filter;	/* of QPs; NULL: all */
 	bool json, plain, quiet, list, events, exit_code;
 };
 
@@ -35,7 +38,14 @@ static const struct option_entry printed[] = {
 	{ 0 },
 };
 
+static void take_filter(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	arguments_take_filter(p, e, text, qp_filter_parse);
+}
+
 static const struct option_entry failed[] = {
+	{ "filter", "EXPR", "show only these QPs: a peer's IP, a QPN, a program, error, stalled, ... ('verbs --help qps' has all terms)",
+	  .take = take_filter, OPTION_AT(struct verbs_run_options, filter), .topic = "qps" },
 	{ "exit-code", NULL, "exit status 3 if a QP was seen in error or stalled", OPTION_FLAG(struct verbs_run_options, exit_code) },
 	{ 0 },
 };
@@ -70,6 +80,35 @@ static const struct option_table tables[] = {
 	{ 0 },
 };
 
+static void explain_qps(void)
+{
+	list_words("--filter of `rocescope verbs` selects QPs. Terms that stand side by side must all hold.");
+	printf("\n");
+	list_entry("10.9.0.1, peer=10.9.0.1", "the peer's address; also a prefix, 10.9.0.0/24, and IPv6");
+	list_entry("17, qpn=17, qpn=0x11", "the QPN, or that of the peer");
+	list_entry("pid=4711", "its process");
+	list_entry("device=rxe0", "its device, program=ib_* and container=*ab12* likewise: names, with patterns of the shell");
+	list_entry("rc, type=rc", "the type: rc, uc, ud, xrc_ini, xrc_tgt, gsi, smi, raw_packet");
+	list_entry("rts, state=rts", "the state: reset, init, rtr, rts, sqd, sqe, err, gone");
+	list_entry("error, stalled", "how it is; also busy, idle, ended");
+	list_entry("faulty", "error or stalled");
+	list_entry("unseen", "its calls should be counted (--calls), and are not");
+	list_entry("outstanding", "requests wait for their completion; also compared with how many");
+	list_entry("NAME, NAME<N, ...", "one of the counters below, above 0 or compared with a number");
+	list_entry("not TERM, !TERM", "the term does not hold");
+	list_entry("TERM or TERM, (...)", "alternatives; parentheses keep terms together");
+	printf("\nWhat --calls counts of each QP:\n\n");
+	for (int i = 0; i < VERBS_COUNTERS; i++)
+		list_entry(verbs_counter_names[i], verbs_counter_words[i]);
+	printf("\nFor example:\n\n"
+	       "  program=ib_* not idle\n"
+	       "  10.9.0.0/24 (error or outstanding>=128)\n");
+}
+
+const struct option_topic topic_qps = { "qps", "the terms of verbs --filter, and what verbs --calls counts", explain_qps };
+
+static const struct option_topic *const topics[] = { &topic_qps, NULL };
+
 const struct command verbs_command = {
 	.name = "verbs",
 	.words = "show the QPs of this machine: whose, to whom, how they are, what is posted",
@@ -81,9 +120,12 @@ const struct command verbs_command = {
 		"It puts probes into the RDMA provider's functions, which cost about a microsecond a call; what they cost is shown. "
 		"--duration says for how long.",
 	.tables = tables,
+	.topics = topics,
 	.examples =
 		"  # each QP, the worst first\n"
 		"  rocescope verbs\n"
+		"  # those of one program that are in error or stalled\n"
+		"  rocescope verbs --filter 'program=ib_* faulty'\n"
 		"  # one list for a script\n"
 		"  rocescope verbs --list -j\n"
 		"  # what programs post and complete, for ten seconds\n"
@@ -114,7 +156,7 @@ static bool say_output(int error)
 
 static struct verbs_shown shown_now(const struct verbs_run *r)
 {
-	return verbs_shown(r->verbs, &r->rows, NULL, (r->rows.time - r->start) / 1e9);
+	return verbs_shown(r->verbs, &r->rows, r->options->filter ? filter_text(r->options->filter) : NULL, (r->rows.time - r->start) / 1e9);
 }
 
 /* Returns 0 or an errno. A signal must end us even if the reader has stopped reading. */
@@ -133,9 +175,10 @@ static int print(struct verbs_run *r)
 static void tell(void *context, const struct verbs_event *e)
 {
 	struct verbs_run *r = context;
+	struct qp_row row = qp_row(e->qp, now_ns());
 	__u64 offset = realtime_offset_ns();
 
-	if (r->error)
+	if (r->error || !qp_filter_wants(r->options->filter, &row))
 		return;
 	live_unblock(&r->live);
 	if ((r->options->json ? verbs_event_json(r->out, e, offset) : verbs_event_line(r->out, e, offset)) || fflush(r->out))
@@ -151,7 +194,7 @@ static bool update(struct verbs_run *r)
 
 	verbs_update(r->verbs);
 	count = verbs_qps(r->verbs, &list);
-	if (!qp_rows_update(&r->rows, list, count, now_ns()))
+	if (!qp_rows_update(&r->rows, list, count, r->options->filter, now_ns()))
 		return complain("there is not enough memory");
 	r->faulty |= r->rows.condition[QP_ERROR] || r->rows.condition[QP_STALLED];
 	return true;
@@ -290,5 +333,6 @@ int cmd_verbs(int argc, char **argv)
 		return EXIT_COULD_NOT;
 	status = run(&r);
 	end(&r);
+	filter_free(o.filter);
 	return status;
 }

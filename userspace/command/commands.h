@@ -12,7 +12,7 @@ extern const struct command monitor_command, analyze_command, capture_command, d
 	receive_command, path_command, between_command, verbs_command;
 
 /* Topics of --help that only one command has. */
-extern const struct option_topic topic_findings, topic_steps, topic_checks;
+extern const struct option_topic topic_findings, topic_steps, topic_checks, topic_qps;
 
 /* Of bpf/monitor.bpf.c and bpf/capture.bpf.c, which monitor, capture and doctor attach; only monitor pins them. */
 extern const struct program_kind monitor_kind;

@@ -38,7 +38,7 @@ static const struct program_kind *const kinds[] = { &receive_kind, &monitor_kind
 
 static const struct option_topic *const topics[] = {
 	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_findings, &topic_steps, &topic_faults,
-	&topic_presets, &topic_refusals, &topic_checks, &topic_udp, NULL
+	&topic_presets, &topic_refusals, &topic_checks, &topic_udp, &topic_qps, NULL
 };
 
 static void help(void)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/observe/verbs/qp_filter.h"
 #include "userspace/observe/verbs/qp_rows.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -153,11 +154,17 @@ static double rate(__u64 now, __u64 before, double seconds)
 	return now > before ? (now - before) / seconds : 0;
 }
 
+struct qp_row qp_row(const struct verbs_qp *q, __u64 now)
+{
+	return (struct qp_row){ .qp = q, .outstanding = qp_outstanding(q), .waits = waits(q, now),
+				.condition = qp_condition(q, q->psn_moved, now) };
+}
+
 static struct qp_row make_row(const struct qp_rows *r, const struct verbs_qp *q, __u64 now)
 {
 	struct qp_before here = remember(q);
 	const struct qp_before *b = r->before ? bsearch(&here, r->before, r->before_count, sizeof(here), by_identity) : NULL;
-	struct qp_row row = { .qp = q, .outstanding = qp_outstanding(q), .waits = waits(q, now) };
+	struct qp_row row = qp_row(q, now);
 	double seconds = (now - r->time) / 1e9;
 	bool moved = q->psn_moved;
 
@@ -175,12 +182,14 @@ static struct qp_row make_row(const struct qp_rows *r, const struct verbs_qp *q,
 
 /* ---- rows ---- */
 
-/* Of equal ones the order stays that of the list. */
+/* Those that are wanted come before the others. Equal ones are ordered by device and QPN, so that rows stay where they are. */
 static int worst_first(const void *a, const void *b)
 {
 	const struct qp_row *x = a, *y = b;
 	double more = y->bits + y->received_bits - x->bits - x->received_bits;
 
+	if (x->wanted != y->wanted)
+		return x->wanted ? -1 : 1;
 	if (x->condition != y->condition)
 		return x->condition < y->condition ? -1 : 1;
 	if (more != 0)
@@ -190,7 +199,18 @@ static int worst_first(const void *a, const void *b)
 	return strcmp(x->qp->qp.device, y->qp->qp.device) ?: x->qp->qp.qpn < y->qp->qp.qpn ? -1 : x->qp->qp.qpn > y->qp->qp.qpn;
 }
 
-bool qp_rows_update(struct qp_rows *r, const struct verbs_qp *const *list, size_t count, __u64 now)
+void qp_rows_filter(struct qp_rows *r, const struct filter *filter)
+{
+	r->count = 0;
+	for (size_t i = 0; i < r->of; i++) {
+		r->row[i].wanted = qp_filter_wants(filter, &r->row[i]);
+		r->count += r->row[i].wanted;
+	}
+	if (r->of)
+		qsort(r->row, r->of, sizeof(*r->row), worst_first);
+}
+
+bool qp_rows_update(struct qp_rows *r, const struct verbs_qp *const *list, size_t count, const struct filter *filter, __u64 now)
 {
 	struct qp_row *all = calloc(count + 1, sizeof(*all));
 	struct qp_before *before = calloc(count + 1, sizeof(*before));
@@ -212,9 +232,7 @@ bool qp_rows_update(struct qp_rows *r, const struct verbs_qp *const *list, size_
 	memset(r->condition, 0, sizeof(r->condition));
 	for (size_t i = 0; i < r->of; i++)
 		r->condition[all[i].condition]++;
-	if (good)
-		qsort(all, count, sizeof(*all), worst_first);
-	r->count = r->of;
+	qp_rows_filter(r, filter);
 	return good;
 }
 

@@ -3,6 +3,7 @@
 #ifndef USERSPACE_OBSERVE_VERBS_QP_ROWS_H
 #define USERSPACE_OBSERVE_VERBS_QP_ROWS_H
 
+#include "userspace/observe/model/filter_language.h"
 #include "userspace/observe/verbs/verbs.h"
 
 #define QP_STALLED_NS 1000000000ull /* a request that waits so long for its completion stalls */
@@ -24,15 +25,15 @@ struct qp_row {
 	enum qp_condition condition;
 	__u64 outstanding; /* requests posted and not known to be completed; 0 without calls */
 	__u64 waits;	   /* ns for which its oldest signalled request waits; 0: none does, or it is not known */
+	bool wanted;	   /* by the filter */
 	bool has_rates;	   /* the figures below are known: it was there at the reading before, with its calls */
 	double wrs, received; /* a second: requests posted, receives completed */
 	double bits, received_bits; /* a second, of their payload */
 };
 
 struct qp_rows {
-	struct qp_row *row; /* those that are wanted, the worst first, then the busiest */
-	size_t count;
-	size_t of;	    /* all of them */
+	struct qp_row *row; /* all of them; the first `count` are those that the filter wants, the worst first, then the busiest */
+	size_t count, of;   /* of: all */
 	size_t condition[QP_CONDITIONS]; /* how many of all */
 	struct qp_before *before; /* for the next call */
 	size_t before_count;
@@ -40,10 +41,16 @@ struct qp_rows {
 };
 
 /*
- * Makes the rows anew of a list as verbs_qps() returns it, and remembers what rates need. now: ns, CLOCK_MONOTONIC. false:
- * no memory, and there are no rows. The rows are valid as long as the list.
+ * Makes the rows anew of a list as verbs_qps() returns it, and remembers what rates need. filter: of QPs
+ * (qp_filter.h); NULL wants all. now: ns, CLOCK_MONOTONIC. false: no memory, and there are no rows. The rows are valid as long as the list.
  */
-bool qp_rows_update(struct qp_rows *r, const struct verbs_qp *const *list, size_t count, __u64 now);
+bool qp_rows_update(struct qp_rows *r, const struct verbs_qp *const *list, size_t count, const struct filter *filter, __u64 now);
+
+/* The row of one QP alone, without rates. */
+struct qp_row qp_row(const struct verbs_qp *q, __u64 now);
+
+/* Selects again of the same rows, by another filter. */
+void qp_rows_filter(struct qp_rows *r, const struct filter *filter);
 
 void qp_rows_free(struct qp_rows *r);
 

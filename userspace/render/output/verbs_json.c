@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rocescope.verbs/1 and rocescope.verbs-event/1 (docs/json.md, docs/schema/verbs.schema.json, docs/schema/verbs-event.schema.json) */
+/* rocescope.verbs/1 and rocescope.qpchange/1 (docs/json.md, docs/schema/verbs.schema.json, docs/schema/qpchange.schema.json) */
 #include <string.h>
 
 #include "lib/address.h"
@@ -457,7 +457,7 @@ int verbs_event_json(FILE *out, const struct verbs_event *e, __u64 realtime_offs
 
 	json_text_begin(&t, out);
 	json_text_open(&t, NULL, '{');
-	json_text_string(&t, "schema", "rocescope.verbs-event/1");
+	json_text_string(&t, "schema", "rocescope.qpchange/1");
 	put_step(&t, &e->step, realtime_offset);
 	verbs_step_words(words, &e->step);
 	json_text_string(&t, "text", words);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* rocescope.verbs/1 and rocescope.verbs-event/1 (docs/json.md), and the same for people. */
+/* rocescope.verbs/1 and rocescope.qpchange/1 (docs/json.md), and the same for people. */
 #ifndef USERSPACE_RENDER_OUTPUT_VIEW_VERBS_H
 #define USERSPACE_RENDER_OUTPUT_VIEW_VERBS_H
 
