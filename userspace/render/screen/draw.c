@@ -16,19 +16,6 @@ static const char *keys_of(const struct screen *s)
 	}
 }
 
-static void draw_typing(const struct screen *s)
-{
-	int visible = COLS > 12 ? COLS - 10 : 2, length = strlen(s->typed);
-	char text[TEXT + 16];
-
-	snprintf(text, sizeof(text), "filter: %s_", length > visible ? s->typed + length - visible : s->typed);
-	draw_text(LINES - 1, 0, COLS, STYLE_TITLE, text, false);
-	if (!s->message[0])
-		return;
-	mvhline(LINES - 2, 0, ' ', COLS);
-	draw_text(LINES - 2, 0, COLS, STYLE_FAULT, s->message, false);
-}
-
 /* Draws what differs from the usual view: pause, zero, order, filter. Returns its width. */
 static int draw_state(const struct screen *s)
 {
@@ -64,8 +51,8 @@ void draw_foot(const struct screen *s)
 {
 	int x;
 
-	if (s->typing) {
-		draw_typing(s);
+	if (s->typing.on) {
+		typing_draw(&s->typing, "filter", s->message);
 		return;
 	}
 	x = draw_state(s);

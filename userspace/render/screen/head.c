@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "userspace/observe/model/faults.h"
+#include "userspace/render/screen/grid.h"
 #include "userspace/render/screen/state.h"
 
 #define LEAST_HEIGHT 16 /* terminals with fewer lines show only the first line of the head */
@@ -148,32 +149,15 @@ static void draw_first(const struct shown *v)
 		draw_text(0, COLS - 8, 8, STYLE_PLAIN, time, false);
 }
 
-/* Draws a rate and its history in `width` columns. */
-static void draw_rate(const struct screen *s, int y, int x, int width, const char *label, double rate,
-		      double known, const struct spark *spark, bool fault)
-{
-	char number[CELL], text[32], bars[3 * SPARK_SAMPLES + 1];
-	int room = width - 10 - 8 - 2;
-
-	format_rate(number, rate, known);
-	draw_text(y, x, 10, STYLE_DIM, label, false);
-	snprintf(text, sizeof(text), "%7.7s", number);
-	draw_text(y, x + 10, 8, fault && rate > 0 ? STYLE_FAULT : STYLE_TITLE, text, false);
-	if (room <= 0)
-		return;
-	spark_text(spark, room, s->utf8, bars);
-	draw_text(y, x + 18, room, STYLE_BARS, bars, false);
-}
-
 static void draw_rates(const struct screen *s, const struct head *h, int y)
 {
 	const struct rates *r = &h->rates;
 	int half = COLS / 2;
 
-	draw_rate(s, y, 0, half, "bit/s", r->gbps * 1e9, rates_known_bits(r), &h->gbps, false);
-	draw_rate(s, y, half, COLS - half, "pkt/s", r->packets, rates_known(r, r->packets), &h->packets, false);
-	draw_rate(s, y + 1, 0, half, "skipped/s", r->lost, rates_known(r, r->lost), &h->lost, true);
-	draw_rate(s, y + 1, half, COLS - half, "badICRC/s", r->icrc_bad, rates_known(r, r->icrc_bad), &h->icrc_bad, true);
+	grid_rate(y, 0, half, "bit/s", r->gbps * 1e9, rates_known_bits(r), &h->gbps, false, s->utf8);
+	grid_rate(y, half, COLS - half, "pkt/s", r->packets, rates_known(r, r->packets), &h->packets, false, s->utf8);
+	grid_rate(y + 1, 0, half, "skipped/s", r->lost, rates_known(r, r->lost), &h->lost, true, s->utf8);
+	grid_rate(y + 1, half, COLS - half, "badICRC/s", r->icrc_bad, rates_known(r, r->icrc_bad), &h->icrc_bad, true, s->utf8);
 }
 
 /* --udp */

@@ -5,9 +5,6 @@
 
 #include "userspace/render/screen/state.h"
 
-#define ESCAPE 27
-#define is_enter(key) ((key) == '\n' || (key) == '\r' || (key) == KEY_ENTER)
-
 /* ---- the filter ---- */
 
 static void use_filter(struct screen *s, const struct screen_source *source)
@@ -15,8 +12,8 @@ static void use_filter(struct screen *s, const struct screen_source *source)
 	char mistake[FILTER_MISTAKE];
 	struct filter *filter = NULL;
 
-	if (s->typed[strspn(s->typed, " ")]) {
-		filter = filter_parse(s->typed, mistake);
+	if (s->typing.text[strspn(s->typing.text, " ")]) {
+		filter = filter_parse(s->typing.text, mistake);
 		if (!filter) {
 			format_safe(s->message, sizeof(s->message), mistake);
 			return;
@@ -24,8 +21,8 @@ static void use_filter(struct screen *s, const struct screen_source *source)
 	}
 	filter_free(s->filter);
 	s->filter = filter;
-	strcpy(s->filter_text, s->typed);
-	s->typing = false;
+	strcpy(s->filter_text, s->typing.text);
+	s->typing.on = false;
 	rows_filter(&s->live.rows, source->now, s->filter);
 	if (s->paused)
 		rows_filter(&s->frozen.rows, &s->held.snapshot, s->filter);
@@ -34,27 +31,9 @@ static void use_filter(struct screen *s, const struct screen_source *source)
 
 static void type_key(struct screen *s, const struct screen_source *source, int key)
 {
-	size_t length = strlen(s->typed);
-
 	s->message[0] = '\0';
-	if (is_enter(key)) {
+	if (typing_key(&s->typing, key))
 		use_filter(s, source);
-	} else if (key == ESCAPE) {
-		s->typing = false;
-	} else if (key == KEY_BACKSPACE || key == 127 || key == '\b') {
-		s->typed[length ? length - 1 : 0] = '\0';
-	} else if (key == 'U' - '@') { /* Ctrl-U */
-		s->typed[0] = '\0';
-	} else if (key >= ' ' && key <= '~' && length + 1 < sizeof(s->typed)) {
-		s->typed[length] = key;
-		s->typed[length + 1] = '\0';
-	}
-}
-
-static void begin_typing(struct screen *s)
-{
-	s->typing = true;
-	strcpy(s->typed, s->filter_text);
 }
 
 /* ---- pause and zero ---- */
@@ -111,48 +90,12 @@ static void open_selected(struct screen *s, const struct screen_source *source)
 	const struct rows *r = &screen_shown(s)->rows;
 
 	if (r->shown_count)
-		stream_open(s, source, &r->row[r->shown[s->cursor.selected]].key);
-}
-
-static void to_top(struct screen *s)
-{
-	s->cursor.follows = false;
-	cursor_settle(s);
-}
-
-static bool move_key(struct screen *s, int key)
-{
-	switch (key) {
-	case KEY_UP:
-	case 'k':
-		cursor_move(s, -1);
-		return true;
-	case KEY_DOWN:
-	case 'j':
-		cursor_move(s, 1);
-		return true;
-	case KEY_PPAGE:
-		cursor_page(s, -1);
-		return true;
-	case KEY_NPAGE:
-	case ' ':
-		cursor_page(s, 1);
-		return true;
-	case KEY_HOME:
-	case 'g':
-		to_top(s);
-		return true;
-	case KEY_END:
-	case 'G':
-		cursor_move(s, screen_shown(s)->rows.shown_count);
-		return true;
-	}
-	return false;
+		stream_open(s, source, &r->row[r->shown[s->cursor.place.selected]].key);
 }
 
 static bool table_key(struct screen *s, const struct screen_source *source, int key)
 {
-	if (move_key(s, key))
+	if (cursor_key(s, key))
 		return true;
 	switch (key) {
 	case 'q':
@@ -177,10 +120,10 @@ static bool table_key(struct screen *s, const struct screen_source *source, int 
 		screen_reorder(s);
 		break;
 	case '/':
-		begin_typing(s);
+		typing_begin(&s->typing, s->filter_text);
 		break;
 	default:
-		if (is_enter(key))
+		if (typing_is_enter(key))
 			open_selected(s, source);
 	}
 	return true;
@@ -218,13 +161,13 @@ static void page_key(struct screen *s, const struct screen_source *source, int k
 			neighbour(s, source, key == '<' || key == ',' || key == KEY_LEFT ? -1 : 1);
 		break;
 	case 'q':
-	case ESCAPE:
+	case TYPING_ESCAPE:
 	case KEY_BACKSPACE:
 	case 127:
 		leave_page(s, source);
 		break;
 	default:
-		if (is_enter(key))
+		if (typing_is_enter(key))
 			leave_page(s, source);
 	}
 }
@@ -243,7 +186,7 @@ bool key_take(struct screen *s, const struct screen_source *source, int key)
 {
 	if (key == KEY_RESIZE)
 		return true;
-	if (s->typing) {
+	if (s->typing.on) {
 		type_key(s, source, key);
 		return true;
 	}

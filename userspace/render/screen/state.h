@@ -4,12 +4,14 @@
 #define USERSPACE_RENDER_SCREEN_STATE_H
 
 #include "lib/terminal/draw.h"
+#include "lib/terminal/place.h"
+#include "lib/terminal/typing.h"
 #include "userspace/render/screen/columns.h"
 #include "userspace/render/screen/format.h"
 #include "userspace/render/screen/hold.h"
 #include "userspace/render/screen/screen.h"
 
-#define TEXT 256 /* bytes of a typed line or a message */
+#define TEXT TYPING_TEXT /* bytes of a typed line or a message */
 
 /* The figures above the table. */
 struct head {
@@ -32,11 +34,9 @@ struct shown {
 
 enum screen_page { PAGE_TABLE, PAGE_STREAM, PAGE_HELP, PAGE_HOST };
 
-/* The position in the table. */
+/* The position in the table, in rows.shown[]. A cursor that was moved follows the stream `key`. */
 struct cursor {
-	size_t top;	 /* the first row that is drawn */
-	size_t selected; /* index in rows.shown[] */
-	bool follows;	 /* the cursor follows the stream `key`; else it stays at the top */
+	struct place place;
 	struct roce_key key;
 };
 
@@ -64,8 +64,7 @@ struct screen {
 
 	struct filter *filter;
 	char filter_text[TEXT];
-	bool typing; /* the user is typing a filter */
-	char typed[TEXT];
+	struct typing typing; /* the user is typing a filter */
 	char message[TEXT]; /* shown instead of the keys until the next key */
 
 	enum screen_page page, behind; /* behind: the page to which a help or host page returns */
@@ -97,7 +96,7 @@ int table_room(const struct screen *s); /* rows of streams that fit */
 void table_draw(struct screen *s);
 void cursor_settle(struct screen *s); /* call it after any change of the rows */
 void cursor_move(struct screen *s, long by);
-void cursor_page(struct screen *s, int pages);
+bool cursor_key(struct screen *s, int key); /* false: the key does not move it */
 
 /* pages */
 void stream_page(struct screen *s, const struct screen_source *source);

@@ -9,9 +9,8 @@
 #include "userspace/observe/model/advice.h"
 #include "userspace/observe/model/event_text.h"
 #include "userspace/observe/model/qpn.h"
+#include "userspace/render/screen/grid.h"
 #include "userspace/render/screen/state.h"
-
-#define BAR 24 /* columns of the longest bar in a histogram */
 
 /* What the page is made of. */
 struct stream_page {
@@ -322,23 +321,6 @@ static void label_burst(char to[CELL], int i)
 		snprintf(to, CELL, "1 PSN");
 }
 
-/* Adds a bar for each bucket that is not empty. */
-static void add_histogram(const struct stream_page *p, const __u64 *bucket, int count, void (*label)(char to[CELL], int i))
-{
-	static const char bar[] = "########################";
-	char words[CELL];
-	__u64 most = 0;
-
-	for (int i = 0; i < count; i++)
-		most = bucket[i] > most ? bucket[i] : most;
-	for (int i = 0; i < count; i++) {
-		if (!bucket[i])
-			continue;
-		label(words, i);
-		add_line(p, NULL, "%*s %10llu  %.*s", 24, words, bucket[i], (int)((bucket[i] * BAR + most - 1) / most), bar);
-	}
-}
-
 /* ---- requests and answers ---- */
 
 static void add_latency(const struct stream_page *p, const char *words, const struct roce_latency *latency)
@@ -355,7 +337,7 @@ static void add_latency(const struct stream_page *p, const char *words, const st
 	format_latency(most, latency->most);
 	add_line(p, "latency", "%s: half within %s, 99 %% within %s, %s at most, of %llu%s", words, half, late, most,
 		 count, sample);
-	add_histogram(p, latency->bucket, DIALOGUE_BUCKETS, label_latency);
+	grid_histogram(p->l, latency->bucket, DIALOGUE_BUCKETS, label_latency);
 }
 
 static void add_dialogue(const struct stream_page *p)
@@ -394,7 +376,7 @@ static void add_bursts(const struct stream_page *p, const struct history_stream 
 	add_line(p, "gaps by",
 		 "how many PSNs were missing in a row; %llu came together with those of other streams, %llu alone", h->together,
 		 h->alone);
-	add_histogram(p, h->burst, HISTORY_BURSTS, label_burst);
+	grid_histogram(p->l, h->burst, HISTORY_BURSTS, label_burst);
 }
 
 static void add_faults(const struct stream_page *p, const struct history *history)
@@ -470,7 +452,7 @@ static void add_sizes(const struct stream_page *p, const struct roce_focus *f)
 	format_bytes(most, f->size_most);
 	add_line(p, "sizes", "of %llu messages: %s to %s%s", f->messages, least, most,
 		 f->unsized ? "; others lack their beginning" : "");
-	add_histogram(p, f->size, FOCUS_SIZES, label_size);
+	grid_histogram(p->l, f->size, FOCUS_SIZES, label_size);
 }
 
 static void add_gaps(const struct stream_page *p, const struct roce_focus *f)
@@ -485,7 +467,7 @@ static void add_gaps(const struct stream_page *p, const struct roce_focus *f)
 	format_latency(most, f->gap_most);
 	add_line(p, "arrival", "from packet to packet: %s at least, half within %s, 99 %% within %s, %s at most", least, half,
 		 late, most);
-	add_histogram(p, f->gap, FOCUS_GAPS, label_gap);
+	grid_histogram(p->l, f->gap, FOCUS_GAPS, label_gap);
 }
 
 static void add_focus(const struct stream_page *p, const struct focus *focus)

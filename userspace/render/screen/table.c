@@ -2,6 +2,7 @@
 #include <ncurses.h>
 #include <string.h>
 
+#include "userspace/render/screen/grid.h"
 #include "userspace/render/screen/state.h"
 
 int table_room(const struct screen *s)
@@ -13,107 +14,61 @@ int table_room(const struct screen *s)
 
 /* ---- the cursor ---- */
 
-static void keep_in_sight(struct screen *s, size_t count)
+/* Remembers the stream at which the cursor is. */
+static void remember(struct screen *s)
 {
+	const struct rows *r = &screen_shown(s)->rows;
 	struct cursor *c = &s->cursor;
-	size_t room = table_room(s);
 
-	if (c->selected >= count)
-		c->selected = count ? count - 1 : 0;
-	if (c->top > c->selected)
-		c->top = c->selected;
-	if (c->selected >= c->top + room)
-		c->top = c->selected - room + 1;
-	if (c->top + room > count)
-		c->top = count > room ? count - room : 0;
+	if (r->shown_count)
+		c->key = r->row[r->shown[c->place.selected]].key;
+}
+
+static void keep_in_sight(struct screen *s)
+{
+	place_settle(&s->cursor.place, screen_shown(s)->rows.shown_count, table_room(s));
 }
 
 void cursor_settle(struct screen *s)
 {
 	const struct rows *r = &screen_shown(s)->rows;
 	struct cursor *c = &s->cursor;
-	size_t at;
+	size_t at = rows_find(r, &c->key);
 
-	if (!c->follows) {
-		c->top = c->selected = 0;
-	} else {
-		at = rows_find(r, &c->key);
-		if (at < r->shown_count)
-			c->selected = at;
-	}
-	keep_in_sight(s, r->shown_count);
-	if (r->shown_count)
-		c->key = r->row[r->shown[c->selected]].key;
+	if (c->place.follows && at < r->shown_count)
+		c->place.selected = at;
+	keep_in_sight(s);
+	remember(s);
 }
 
 void cursor_move(struct screen *s, long by)
 {
-	const struct rows *r = &screen_shown(s)->rows;
-	struct cursor *c = &s->cursor;
-	long to = (long)c->selected + by;
-
-	if (!r->shown_count)
-		return;
-	c->selected = to < 0 ? 0 : to;
-	keep_in_sight(s, r->shown_count);
-	c->key = r->row[r->shown[c->selected]].key;
-	c->follows = true;
+	place_move(&s->cursor.place, by, screen_shown(s)->rows.shown_count, table_room(s));
+	remember(s);
 }
 
-void cursor_page(struct screen *s, int pages)
+bool cursor_key(struct screen *s, int key)
 {
-	struct cursor *c = &s->cursor;
-	long top = (long)c->top + (long)pages * table_room(s);
+	bool moved = place_key(&s->cursor.place, key, screen_shown(s)->rows.shown_count, table_room(s));
 
-	c->top = top < 0 ? 0 : top;
-	cursor_move(s, (long)pages * table_room(s));
+	if (moved)
+		remember(s);
+	return moved;
 }
 
 /* ---- drawing ---- */
 
-static void draw_cell(int y, int x, int width, bool left, enum style style, const char *text, bool selected)
+/* What fills a cell. */
+struct cell_source {
+	const struct rows *rows;
+	const struct stream_row *row;
+};
+
+static bool fill(char to[TEXT_CELL], const void *row, int id, int width)
 {
-	char cell[TEXT_CELL];
+	const struct cell_source *of = row;
 
-	snprintf(cell, sizeof(cell), left ? "%-*.*s" : "%*.*s", width, width, text);
-	draw_text(y, x, width, style, cell, selected);
-}
-
-static void draw_header(const struct screen *s, const struct text_table *t, int y)
-{
-	int x = 0;
-
-	draw_cell(y, 0, COLS < CELL ? COLS : CELL - 1, true, STYLE_HEADER, "", false);
-	for (int i = CELL - 1; i < COLS; i++)
-		draw_text(y, i, 1, STYLE_HEADER, " ", false);
-	for (int c = 0; c < COLUMNS; c++) {
-		const struct text_column *column = &t->columns[c];
-
-		if (!t->width[c])
-			continue;
-		draw_cell(y, x, t->width[c], column->how & TEXT_LEFT, c == s->sorted ? STYLE_SORTED : STYLE_HEADER, column->title,
-			  false);
-		x += t->width[c] + 1;
-	}
-}
-
-static void draw_row(const struct screen *s, const struct text_table *t, const struct stream_row *row, int y, bool selected)
-{
-	char text[TEXT_CELL];
-	int x = 0;
-
-	for (int c = 0; c < COLUMNS; c++) {
-		bool fault;
-
-		if (!t->width[c])
-			continue;
-		fault = column_fill(c, text, &screen_shown(s)->rows, row, t->width[c]);
-		draw_cell(y, x, t->width[c], t->columns[c].how & TEXT_LEFT, fault ? STYLE_FAULT : STYLE_PLAIN, text, selected);
-		x += t->width[c];
-		draw_text(y, x++, 1, STYLE_PLAIN, " ", selected);
-	}
-	for (; selected && x < COLS; x++)
-		draw_text(y, x, 1, STYLE_PLAIN, " ", true);
+	return column_fill(id, to, of->rows, of->row, width);
 }
 
 static void draw_nothing(const struct screen *s, int y)
@@ -132,15 +87,15 @@ void table_draw(struct screen *s)
 	int y = head_height(s), room = table_room(s);
 	struct text_table t;
 
-	keep_in_sight(s, r->shown_count); /* the size of the terminal may have changed */
-	for (int i = 0; i < room && s->cursor.top + i < r->shown_count; i++)
-		text_table_measure(&s->measured, &r->row[r->shown[s->cursor.top + i]]);
+	keep_in_sight(s); /* the size of the terminal may have changed */
+	for (int i = 0; i < room && s->cursor.place.top + i < r->shown_count; i++)
+		text_table_measure(&s->measured, &r->row[r->shown[s->cursor.place.top + i]]);
 	t = columns_choose(&s->measured, r, COLS, s->sorted);
-	draw_header(s, &t, y++);
-	for (int i = 0; i < room && s->cursor.top + i < r->shown_count; i++) {
-		size_t at = s->cursor.top + i;
+	grid_titles(&t, y++, s->sorted);
+	for (int i = 0; i < room && s->cursor.place.top + i < r->shown_count; i++) {
+		size_t at = s->cursor.place.top + i;
 
-		draw_row(s, &t, &r->row[r->shown[at]], y + i, at == s->cursor.selected);
+		grid_row(&t, &(struct cell_source){ r, &r->row[r->shown[at]] }, fill, y + i, at == s->cursor.place.selected);
 	}
 	if (!r->shown_count)
 		draw_nothing(s, y);
