@@ -17,6 +17,8 @@
 #include "userspace/observe/verbs/qp_filter.h"
 #include "userspace/render/output/view_verbs.h"
 #include "userspace/render/prometheus/exporter.h"
+#include "userspace/render/prometheus/verbs_metrics.h"
+#include "userspace/render/screen/qp_screen.h"
 
 #define FDS 64 /* that verbs may have, with some to spare */
 
@@ -24,6 +26,7 @@ struct verbs_run_options {
 	struct live_options live; /* its interval and duration */
 	struct verbs_options verbs;
 	const char *prometheus; /* ADDR:PORT; NULL: none */
+	size_t prometheus_qps;
 	struct filter *filter;	/* of QPs; NULL: all */
 	bool json, plain, quiet, list, events, exit_code;
 };
@@ -71,12 +74,19 @@ static const struct option_entry calls[] = {
 	{ 0 },
 };
 
+static const struct option_entry exported[] = {
+	{ "prometheus-qps", "N", "export N QPs as series of their own: the worst and the busiest",
+	  OPTION_NUMBER(struct verbs_run_options, prometheus_qps, 0, VERBS_METRICS_QPS), .usual = "0" },
+	{ 0 },
+};
+
 static const struct option_table tables[] = {
 	{ "What is printed", printed, 0 },
 	{ NULL, arguments_interval, offsetof(struct verbs_run_options, live) },
 	{ NULL, failed, 0 },
 	{ "Calls", calls, offsetof(struct verbs_run_options, verbs) },
 	{ "As a service", arguments_prometheus, offsetof(struct verbs_run_options, prometheus) },
+	{ NULL, exported, 0 },
 	{ 0 },
 };
 
@@ -118,7 +128,8 @@ const struct command verbs_command = {
 		"past XDP: its process, peer, state and settings. It follows the kernel, and no program is touched.\n\n"
 		"--calls adds what programs do: requests by opcode, completions by status, latency, what is outstanding. "
 		"It puts probes into the RDMA provider's functions, which cost about a microsecond a call; what they cost is shown. "
-		"--duration says for how long.",
+		"--duration says for how long.\n\n"
+		"On a terminal it shows a table; ? is help. Elsewhere, and with --plain, it prints all QPs each interval.",
 	.tables = tables,
 	.topics = topics,
 	.examples =
@@ -142,8 +153,13 @@ struct verbs_run {
 	struct verbs *verbs;
 	struct qp_rows rows;
 	struct exporter *exporter;
+	struct qp_screen *screen;
+	bool stale; /* the rows are of QPs that may have changed */
+	struct verbs_metrics_memory metrics;
 	__u64 start; /* ns, monotonic */
-	int error;   /* errno of printing events; 0: none */
+	FILE *told; /* NULL: no events are printed */
+	char *told_text; /* of events that are not printed yet */
+	size_t told_length;
 	bool faulty; /* a QP was in error, or stalled */
 };
 
@@ -156,7 +172,7 @@ static bool say_output(int error)
 
 static struct verbs_shown shown_now(const struct verbs_run *r)
 {
-	return verbs_shown(r->verbs, &r->rows, r->options->filter ? filter_text(r->options->filter) : NULL, (r->rows.time - r->start) / 1e9);
+	return verbs_shown(r->verbs, &r->rows, !r->screen && r->options->filter ? filter_text(r->options->filter) : NULL, (r->rows.now.time - r->start) / 1e9);
 }
 
 /* Returns 0 or an errno. A signal must end us even if the reader has stopped reading. */
@@ -172,18 +188,44 @@ static int print(struct verbs_run *r)
 	return error;
 }
 
+/* Keeps the text of an event. Scrapes are answered while it is printed, and then nothing may be half read. */
 static void tell(void *context, const struct verbs_event *e)
 {
 	struct verbs_run *r = context;
 	struct qp_row row = qp_row(e->qp, now_ns());
 	__u64 offset = realtime_offset_ns();
 
-	if (r->error || !qp_filter_wants(r->options->filter, &row))
+	if (!qp_filter_wants(r->options->filter, &row))
 		return;
+	if (r->options->json)
+		verbs_event_json(r->told, e, offset);
+	else
+		verbs_event_line(r->told, e, offset);
+}
+
+/* Prints what tell() has kept. Returns 0 or an errno. */
+static int print_told(struct verbs_run *r)
+{
+	int error = 0;
+
+	if (!r->told)
+		return 0;
+	if (fflush(r->told))
+		return ENOMEM;
+	if (!r->told_length)
+		return 0;
 	live_unblock(&r->live);
-	if ((r->options->json ? verbs_event_json(r->out, e, offset) : verbs_event_line(r->out, e, offset)) || fflush(r->out))
-		r->error = errno;
+	if (fwrite(r->told_text, 1, r->told_length, r->out) != r->told_length || fflush(r->out))
+		error = errno;
 	live_block(&r->live);
+	rewind(r->told);
+	return error;
+}
+
+/* The user may type another one. */
+static const struct filter *filter_of(const struct verbs_run *r)
+{
+	return r->screen ? qp_screen_filter(r->screen) : r->options->filter;
 }
 
 /* Reads everything, and makes the rows. */
@@ -194,23 +236,41 @@ static bool update(struct verbs_run *r)
 
 	verbs_update(r->verbs);
 	count = verbs_qps(r->verbs, &list);
-	if (!qp_rows_update(&r->rows, list, count, r->options->filter, now_ns()))
+	r->stale = false;
+	if (!qp_rows_update(&r->rows, list, count, filter_of(r), now_ns()))
 		return complain("there is not enough memory");
 	r->faulty |= r->rows.condition[QP_ERROR] || r->rows.condition[QP_STALLED];
 	return true;
+}
+
+/* What verbs_read() has changed gets into the rows. */
+static bool freshen(struct verbs_run *r)
+{
+	const struct verbs_qp *const *list;
+	size_t count = verbs_qps(r->verbs, &list);
+
+	if (!r->stale)
+		return true;
+	r->stale = false;
+	return qp_rows_again(&r->rows, list, count, filter_of(r));
 }
 
 /* With --events only the last reading is printed, with --quiet none. */
 static bool show(struct verbs_run *r, bool last)
 {
 	const struct verbs_run_options *o = r->options;
+	struct verbs_shown s;
 	int error = 0;
 
 	if (!update(r))
 		return false;
-	if (r->error)
-		return say_output(r->error);
-	if (!o->quiet && (last || !o->events))
+	s = shown_now(r);
+	if (r->screen) {
+		qp_screen_show(r->screen, &s);
+		return true;
+	}
+	error = print_told(r);
+	if (!error && !o->quiet && (last || !o->events))
 		error = print(r);
 	return !error || say_output(error);
 }
@@ -226,17 +286,33 @@ static void serve_meanwhile(void *context)
 	service_alive();
 }
 
-/* Waits until `deadline` (ns, monotonic), and reads and serves meanwhile. false: the run ends. */
-static bool wait_until(struct verbs_run *r, __u64 deadline)
+/* Handles keys. false: the user wants to quit. */
+static bool take_keys(struct verbs_run *r)
 {
-	struct pollfd fds[FDS + 1];
+	struct verbs_shown s;
+
+	if (!r->screen)
+		return true;
+	if (!freshen(r))
+		return false;
+	s = shown_now(r);
+	return qp_screen_key(r->screen, &s, &r->rows);
+}
+
+/* Waits until `deadline` (ns, monotonic), and reads and serves meanwhile. false: the run ends. */
+static bool wait_until(struct verbs_run *r, __u64 deadline, bool *good)
+{
+	struct pollfd fds[FDS + 2];
 	int of_verbs[FDS];
+	int error;
 	size_t count, of = verbs_fds(r->verbs, of_verbs, FDS);
 
 	for (count = 0; count < of; count++)
 		fds[count] = (struct pollfd){ .fd = of_verbs[count], .events = POLLIN };
 	if (r->exporter)
 		fds[count++] = (struct pollfd){ .fd = exporter_fd(r->exporter), .events = POLLIN };
+	if (r->screen)
+		fds[count++] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
 	for (;;) {
 		__u64 pause = now_ns() + NSEC_PER_SEC; /* others need regular calls */
 		enum live_woken woken = live_wait_for(&r->live, pause < deadline ? pause : deadline, fds, count);
@@ -244,7 +320,13 @@ static bool wait_until(struct verbs_run *r, __u64 deadline)
 		if (woken == LIVE_STOP)
 			return false;
 		verbs_read(r->verbs);
-		if (r->error)
+		r->stale = true;
+		error = print_told(r);
+		if (error) {
+			*good = say_output(error);
+			return false;
+		}
+		if (!take_keys(r))
 			return false;
 		serve_meanwhile(r);
 		if (now_ns() >= deadline)
@@ -257,12 +339,13 @@ static bool watch(struct verbs_run *r)
 	const struct live_options *o = &r->options->live;
 	__u64 interval = seconds_to_ns(o->interval), next = r->start + interval;
 	__u64 end = o->duration ? r->start + seconds_to_ns(o->duration) : UINT64_MAX;
+	bool good = true;
 
 	if (!show(r, r->options->list))
 		return false;
 	if (r->options->list)
 		return true;
-	while (wait_until(r, next < end ? next : end) && next < end) {
+	while (wait_until(r, next < end ? next : end, &good) && next < end) {
 		if (!show(r, false))
 			return false;
 		do
@@ -270,13 +353,26 @@ static bool watch(struct verbs_run *r)
 		while (next < now_ns()); /* a slow reader gets fewer readings, but no old ones */
 	}
 	service_stopping();
-	return show(r, true);
+	qp_screen_end(r->screen);
+	r->screen = NULL;
+	return good && show(r, true);
 }
 
+/* A scrape has the figures of the last reading. */
 static bool fill_metrics(void *context, FILE *out)
 {
-	(void)context;
-	return !ferror(out);
+	struct verbs_run *r = context;
+	struct verbs_shown s;
+
+	if (!freshen(r))
+		return false;
+	s = shown_now(r);
+	return !verbs_metrics(out, &s, r->options->prometheus_qps, r->options->verbs.calls, &r->metrics);
+}
+
+static bool wants_screen(const struct verbs_run_options *o)
+{
+	return !o->json && !o->plain && !o->quiet && !o->events && !o->list && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
 static int run(struct verbs_run *r)
@@ -290,6 +386,9 @@ static int run(struct verbs_run *r)
 		r->meanwhile.fd = exporter_fd(r->exporter);
 	}
 	if (r->options->events) {
+		r->told = open_memstream(&r->told_text, &r->told_length);
+		if (!r->told)
+			return EXIT_COULD_NOT;
 		o.tell = tell;
 		o.context = r;
 	}
@@ -298,6 +397,8 @@ static int run(struct verbs_run *r)
 		return EXIT_COULD_NOT;
 	if (r->exporter)
 		complain("metrics at %s", exporter_url(r->exporter));
+	if (wants_screen(r->options))
+		r->screen = qp_screen_begin(r->options->filter ? filter_text(r->options->filter) : NULL);
 	r->start = now_ns();
 	service_ready("watching");
 	if (!watch(r))
@@ -307,9 +408,13 @@ static int run(struct verbs_run *r)
 
 static void end(struct verbs_run *r)
 {
+	qp_screen_end(r->screen);
 	exporter_stop(r->exporter);
 	verbs_close(r->verbs);
 	qp_rows_free(&r->rows);
+	if (r->told)
+		fclose(r->told);
+	free(r->told_text);
 	__fpurge(r->out); /* drop what could not be written */
 	fclose(r->out);
 }
@@ -317,13 +422,16 @@ static void end(struct verbs_run *r)
 int cmd_verbs(int argc, char **argv)
 {
 	struct verbs_run_options o = { 0 };
-	struct verbs_run r = { .options = &o };
+	static struct verbs_run r;
 	int first = command_parse(&verbs_command, &o, argc, argv), status;
 
+	r.options = &o;
 	o.verbs.device = (const char *const *)argv + first;
 	o.verbs.device_count = argc - first;
 	if (o.verbs.expensive && !o.verbs.calls)
 		usage_error("verbs: --expensive needs --calls");
+	if (o.prometheus_qps && !o.prometheus)
+		usage_error("verbs: --prometheus-qps needs --prometheus ADDR:PORT");
 	if (o.list && o.live.duration)
 		usage_error("verbs: --list and --duration do not go together: a list is of one moment");
 	live_prepare(&r.live, &o.live);

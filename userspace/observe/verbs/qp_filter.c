@@ -45,11 +45,6 @@ struct filter *qp_filter_parse(const char *text, char mistake[FILTER_MISTAKE])
 	return filter_make(&language, text, mistake);
 }
 
-static bool is_unseen(const struct verbs_qp *q)
-{
-	return q->blind != VERBS_SEEN && q->blind != VERBS_NOT_ASKED && q->blind != VERBS_KERNEL_USER && q->blind != VERBS_PASSIVE;
-}
-
 /* A QP that has gone has that state, and no other one. */
 static __u8 state_of(const struct verbs_qp *q)
 {
@@ -83,7 +78,7 @@ static bool holds(const struct filter_term *t, const void *context)
 	case FAULTY:
 		return r->condition == QP_ERROR || r->condition == QP_STALLED;
 	case UNSEEN:
-		return is_unseen(q);
+		return qp_is_unseen(q);
 	case OUTSTANDING:
 		return q->has_calls && filter_compares(t, r->outstanding);
 	default:

@@ -33,17 +33,17 @@ const char *const verbs_counter_units[VERBS_COUNTERS] = {
 };
 
 static const struct {
-	const char *name, *words;
+	const char *name, *words, *brief;
 } blind[] = {
-	[VERBS_SEEN] = { "seen", "its calls are counted" },
-	[VERBS_NOT_ASKED] = { "not_asked", "its calls are not counted (--calls)" },
-	[VERBS_KERNEL_USER] = { "kernel_user", "the kernel's own QP: it makes no calls" },
-	[VERBS_NO_PROVIDER] = { "no_provider", "no ibv_context was found in its process: it may have its own provider" },
-	[VERBS_EXPENSIVE] = { "expensive", "each of its calls would be single-stepped (--expensive)" },
-	[VERBS_NO_CALL] = { "no_call", "its PSN moves, and no call is seen: it posts by itself (DEVX, GPU, ...)" },
-	[VERBS_STOPPED] = { "stopped", "the probes cost more than --most" },
-	[VERBS_REFUSED] = { "refused", "the system refuses the probes" },
-	[VERBS_PASSIVE] = { "passive", "it makes no calls: the passive side of WRITE and READ does not" },
+	[VERBS_SEEN] = { "seen", "its calls are counted", "" },
+	[VERBS_NOT_ASKED] = { "not_asked", "its calls are not counted (--calls)", "" },
+	[VERBS_KERNEL_USER] = { "kernel_user", "the kernel's own QP: it makes no calls", "" },
+	[VERBS_NO_PROVIDER] = { "no_provider", "no ibv_context was found in its process: it may have its own provider", "no provider found" },
+	[VERBS_EXPENSIVE] = { "expensive", "each of its calls would be single-stepped (--expensive)", "needs --expensive" },
+	[VERBS_NO_CALL] = { "no_call", "its PSN moves, and no call is seen: it posts by itself (DEVX, GPU, ...)", "posts by itself" },
+	[VERBS_STOPPED] = { "stopped", "the probes cost more than --most", "probes stopped" },
+	[VERBS_REFUSED] = { "refused", "the system refuses the probes", "probes refused" },
+	[VERBS_PASSIVE] = { "passive", "it makes no calls: the passive side of WRITE and READ does not", "" },
 };
 
 const char *qp_blind_name(enum verbs_blind b)
@@ -54,6 +54,16 @@ const char *qp_blind_name(enum verbs_blind b)
 const char *qp_blind_words(enum verbs_blind b)
 {
 	return b < ARRAY_SIZE(blind) ? blind[b].words : "?";
+}
+
+const char *qp_blind_brief(enum verbs_blind b)
+{
+	return b < ARRAY_SIZE(blind) ? blind[b].brief : "?";
+}
+
+bool qp_is_unseen(const struct verbs_qp *q)
+{
+	return *qp_blind_brief(q->blind);
 }
 
 /* ---- how a QP is ---- */
@@ -105,7 +115,7 @@ __u64 qp_latency(const struct verbs_calls *c, double share)
 
 /* ---- rates ---- */
 
-struct qp_before {
+struct qp_figures {
 	char device[HOST_NAME];
 	__u32 qpn;
 	__u64 first_seen; /* a QPN is used again */
@@ -122,10 +132,10 @@ static __u64 sum(const __u64 *of, size_t count)
 	return all;
 }
 
-static struct qp_before remember(const struct verbs_qp *q)
+static struct qp_figures remember(const struct verbs_qp *q)
 {
 	const struct verbs_calls *c = &q->calls;
-	struct qp_before b = { .qpn = q->qp.qpn, .first_seen = q->first_seen, .has_calls = q->has_calls };
+	struct qp_figures b = { .qpn = q->qp.qpn, .first_seen = q->first_seen, .has_calls = q->has_calls };
 
 	memcpy(b.device, q->qp.device, sizeof(b.device));
 	if (!q->has_calls)
@@ -140,7 +150,7 @@ static struct qp_before remember(const struct verbs_qp *q)
 
 static int by_identity(const void *a, const void *b)
 {
-	const struct qp_before *x = a, *y = b;
+	const struct qp_figures *x = a, *y = b;
 
 	if (strcmp(x->device, y->device))
 		return strcmp(x->device, y->device);
@@ -160,24 +170,47 @@ struct qp_row qp_row(const struct verbs_qp *q, __u64 now)
 				.condition = qp_condition(q, q->psn_moved, now) };
 }
 
-static struct qp_row make_row(const struct qp_rows *r, const struct verbs_qp *q, __u64 now)
+static const struct qp_figures *find(const struct qp_reading *r, const struct qp_figures *q)
 {
-	struct qp_before here = remember(q);
-	const struct qp_before *b = r->before ? bsearch(&here, r->before, r->before_count, sizeof(here), by_identity) : NULL;
-	struct qp_row row = qp_row(q, now);
-	double seconds = (now - r->time) / 1e9;
-	bool moved = q->psn_moved;
+	return r->count ? bsearch(q, r->qps, r->count, sizeof(*q), by_identity) : NULL;
+}
 
-	if (b && b->has_calls && here.has_calls && now > r->time) {
-		row.has_rates = true;
-		row.wrs = rate(here.wrs, b->wrs, seconds);
-		row.bits = rate(here.bytes, b->bytes, seconds) * 8;
-		row.received = rate(here.received, b->received, seconds);
-		row.received_bits = rate(here.received_bytes, b->received_bytes, seconds) * 8;
-		moved |= row.wrs > 0 || row.received > 0 || here.completions > b->completions;
-	}
-	row.condition = qp_condition(q, moved, now);
+static struct qp_row make_row(const struct qp_rows *r, const struct verbs_qp *q)
+{
+	struct qp_figures key = remember(q);
+	const struct qp_figures *b = find(&r->before, &key), *n = find(&r->now, &key);
+	struct qp_row row = qp_row(q, r->now.time);
+	double seconds = (r->now.time - r->before.time) / 1e9;
+
+	if (!b || !n || !b->has_calls || !n->has_calls || seconds <= 0)
+		return row;
+	row.has_rates = true;
+	row.wrs = rate(n->wrs, b->wrs, seconds);
+	row.bits = rate(n->bytes, b->bytes, seconds) * 8;
+	row.received = rate(n->received, b->received, seconds);
+	row.received_bits = rate(n->received_bytes, b->received_bytes, seconds) * 8;
+	if (row.condition == QP_IDLE && (row.wrs > 0 || row.received > 0 || n->completions > b->completions))
+		row.condition = QP_BUSY;
 	return row;
+}
+
+static void forget(struct qp_reading *r)
+{
+	free(r->qps);
+	*r = (struct qp_reading){ 0 };
+}
+
+static bool take_reading(struct qp_reading *r, const struct verbs_qp *const *list, size_t count, __u64 now)
+{
+	*r = (struct qp_reading){ .qps = calloc(count + 1, sizeof(*r->qps)), .count = count, .time = now };
+	if (!r->qps) {
+		r->count = 0;
+		return false;
+	}
+	for (size_t i = 0; i < count; i++)
+		r->qps[i] = remember(list[i]);
+	qsort(r->qps, count, sizeof(*r->qps), by_identity);
+	return true;
 }
 
 /* ---- rows ---- */
@@ -210,35 +243,34 @@ void qp_rows_filter(struct qp_rows *r, const struct filter *filter)
 		qsort(r->row, r->of, sizeof(*r->row), worst_first);
 }
 
+bool qp_rows_again(struct qp_rows *r, const struct verbs_qp *const *list, size_t count, const struct filter *filter)
+{
+	free(r->row);
+	r->row = calloc(count + 1, sizeof(*r->row));
+	r->of = r->row ? count : 0;
+	memset(r->condition, 0, sizeof(r->condition));
+	for (size_t i = 0; i < r->of; i++) {
+		r->row[i] = make_row(r, list[i]);
+		r->condition[r->row[i].condition]++;
+	}
+	qp_rows_filter(r, filter);
+	return r->row;
+}
+
 bool qp_rows_update(struct qp_rows *r, const struct verbs_qp *const *list, size_t count, const struct filter *filter, __u64 now)
 {
-	struct qp_row *all = calloc(count + 1, sizeof(*all));
-	struct qp_before *before = calloc(count + 1, sizeof(*before));
-	bool good = all && before;
+	bool good;
 
-	for (size_t i = 0; i < count && good; i++) {
-		all[i] = make_row(r, list[i], now);
-		before[i] = remember(list[i]);
-	}
-	if (good)
-		qsort(before, count, sizeof(*before), by_identity);
-	free(r->before);
-	r->before = before;
-	r->before_count = good ? count : 0;
-	r->time = now;
-	r->of = good ? count : 0;
-	free(r->row);
-	r->row = all;
-	memset(r->condition, 0, sizeof(r->condition));
-	for (size_t i = 0; i < r->of; i++)
-		r->condition[all[i].condition]++;
-	qp_rows_filter(r, filter);
-	return good;
+	forget(&r->before);
+	r->before = r->now;
+	good = take_reading(&r->now, list, count, now);
+	return qp_rows_again(r, list, count, filter) && good;
 }
 
 void qp_rows_free(struct qp_rows *r)
 {
 	free(r->row);
-	free(r->before);
+	forget(&r->before);
+	forget(&r->now);
 	*r = (struct qp_rows){ 0 };
 }

@@ -31,13 +31,17 @@ struct qp_row {
 	double bits, received_bits; /* a second, of their payload */
 };
 
+struct qp_reading {
+	struct qp_figures *qps; /* sorted */
+	size_t count;
+	__u64 time; /* ns, CLOCK_MONOTONIC; 0: there was none */
+};
+
 struct qp_rows {
 	struct qp_row *row; /* all of them; the first `count` are those that the filter wants, the worst first, then the busiest */
 	size_t count, of;   /* of: all */
 	size_t condition[QP_CONDITIONS]; /* how many of all */
-	struct qp_before *before; /* for the next call */
-	size_t before_count;
-	__u64 time; /* ns, CLOCK_MONOTONIC: of this reading; 0: none */
+	struct qp_reading before, now; /* what rates need of the newest readings */
 };
 
 /*
@@ -45,6 +49,9 @@ struct qp_rows {
  * (qp_filter.h); NULL wants all. now: ns, CLOCK_MONOTONIC. false: no memory, and there are no rows. The rows are valid as long as the list.
  */
 bool qp_rows_update(struct qp_rows *r, const struct verbs_qp *const *list, size_t count, const struct filter *filter, __u64 now);
+
+/* Makes the rows anew of another list of the same reading: what came since, events say. */
+bool qp_rows_again(struct qp_rows *r, const struct verbs_qp *const *list, size_t count, const struct filter *filter);
 
 /* The row of one QP alone, without rates. */
 struct qp_row qp_row(const struct verbs_qp *q, __u64 now);
@@ -56,6 +63,9 @@ void qp_rows_free(struct qp_rows *r);
 
 enum qp_condition qp_condition(const struct verbs_qp *q, bool moved, __u64 now);
 
+/* Whether its calls should be counted, and are not. */
+bool qp_is_unseen(const struct verbs_qp *q);
+
 /* Requests posted and not known to be completed. */
 __u64 qp_outstanding(const struct verbs_qp *q);
 
@@ -65,9 +75,10 @@ bool qp_has_failed(const struct verbs_qp *q);
 /* ns within which this share of the latencies was, as exactly as the histogram's buckets tell; 0: there are none. */
 __u64 qp_latency(const struct verbs_calls *c, double share);
 
-/* "seen", "not_asked", ...: for JSON and metrics; and the same for people: "calls are not counted (--calls)". */
+/* "seen", "not_asked", ...: for JSON and metrics; for people: "its calls are not counted (--calls)"; and brief, where it is to be noticed. */
 const char *qp_blind_name(enum verbs_blind b);
 const char *qp_blind_words(enum verbs_blind b);
+const char *qp_blind_brief(enum verbs_blind b); /* "": it is as usual */
 
 /* "posts", ..., and what they are: verbs_counter.def. */
 extern const char *const verbs_counter_names[VERBS_COUNTERS], *const verbs_counter_words[VERBS_COUNTERS],

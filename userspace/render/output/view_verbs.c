@@ -13,7 +13,7 @@
 
 struct verbs_shown verbs_shown(const struct verbs *v, const struct qp_rows *rows, const char *filter, double seconds)
 {
-	struct verbs_shown s = { .rows = rows, .filter = filter, .seconds = seconds, .now = rows->time };
+	struct verbs_shown s = { .rows = rows, .filter = filter, .seconds = seconds, .now = rows->now.time };
 
 	s.cq_count = verbs_cqs(v, &s.cqs);
 	s.srq_count = verbs_srqs(v, &s.srqs);
@@ -50,27 +50,23 @@ static void put_time(char *to, __u64 ns)
 	snprintf(to, TEXT_CELL, "%.*f%s", !unit || n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2, n, units[unit]);
 }
 
-bool verbs_remark(char to[VERBS_EVENT_WORDS], const struct qp_row *r)
+bool verbs_remark(char to[VERBS_REMARK], const struct qp_row *r)
 {
 	const struct verbs_calls *c = &r->qp->calls;
 	char time[TEXT_CELL];
 
 	*to = '\0';
 	if (qp_has_failed(r->qp)) {
-		snprintf(to, VERBS_EVENT_WORDS, "%s%s, vendor error %u%s", verbs_status_name(c->error_status),
-			 c->error_is_receive ? " of a receive" : "", c->error_vendor, c->error_flushes_before ? ", after flushes" : "");
-		return true;
-	}
-	if (r->condition == QP_STALLED) {
+		snprintf(to, VERBS_REMARK, "%s", verbs_status_name(c->error_status));
+	} else if (r->condition == QP_STALLED) {
 		put_time(time, r->waits);
-		snprintf(to, VERBS_EVENT_WORDS, "no completion for %s", time);
-		return true;
+		snprintf(to, VERBS_REMARK, "no completion for %.20s", time);
+	} else if (r->qp->gone) {
+		snprintf(to, VERBS_REMARK, "%s", r->qp->killed ? "its process ended" : "");
+	} else {
+		snprintf(to, VERBS_REMARK, "%s", qp_blind_brief(r->qp->blind));
 	}
-	if (r->qp->killed)
-		snprintf(to, VERBS_EVENT_WORDS, "its process ended");
-	else if (!r->qp->gone && r->qp->blind != VERBS_SEEN && r->qp->blind != VERBS_NOT_ASKED)
-		snprintf(to, VERBS_EVENT_WORDS, "%s", qp_blind_words(r->qp->blind));
-	return r->condition == QP_ERROR;
+	return r->condition == QP_ERROR || r->condition == QP_STALLED;
 }
 
 void verbs_step_words(char to[VERBS_EVENT_WORDS], const struct verbs_step *s)
@@ -116,8 +112,6 @@ static bool fill(char to[TEXT_CELL], const void *row, int id, int width)
 	const struct qp_row *r = row;
 	const struct verbs_qp *q = r->qp;
 	bool bad = r->condition == QP_ERROR || r->condition == QP_STALLED;
-	char words[VERBS_EVENT_WORDS];
-
 	(void)width;
 	*to = '\0';
 	switch (id) {
@@ -167,9 +161,7 @@ static bool fill(char to[TEXT_CELL], const void *row, int id, int width)
 		put_rate(to, r, r->received);
 		break;
 	case REMARK:
-		bad = verbs_remark(words, r);
-		snprintf(to, TEXT_CELL, "%.159s", words);
-		return bad;
+		return verbs_remark(to, r);
 	}
 	return false;
 }
@@ -190,19 +182,27 @@ static const struct text_column columns[] = {
 	{ "waiting", TEXT_BASIC, OUTSTANDING, 0 },
 	{ "half in", TEXT_COMMON, HALF, 0 },
 	{ "99% in", TEXT_SPARE, LATE, 0 },
-	{ "", TEXT_LEFT | TEXT_ELASTIC, REMARK, 0 },
+	{ "", TEXT_LEFT, REMARK, 0 },
 };
+
+struct text_table verbs_table(void)
+{
+	struct text_table t = { .columns = columns, .count = ROCE_ARRAY_SIZE(columns), .fill = fill, .gap = 1 };
+
+	text_table_begin(&t);
+	return t;
+}
 
 static void print_rows(const struct view_page *page, const struct qp_rows *rows)
 {
-	struct text_table t = { .page = page, .columns = columns, .count = ROCE_ARRAY_SIZE(columns), .fill = fill, .gap = 1 };
+	struct text_table t = verbs_table();
 	size_t room = page->height > HEAD ? page->height - HEAD : 1, most = rows->count;
 
 	if (page->terminal && most > room)
 		most = room;
 	if (!most)
 		return;
-	text_table_begin(&t);
+	t.page = page;
 	for (size_t i = 0; i < most; i++)
 		text_table_measure(&t, &rows->row[i]);
 	text_table_fit(&t, page->width);
@@ -238,12 +238,20 @@ static void print_totals(const struct view_page *page, const struct verbs_shown 
 	fputc('\n', page->out);
 }
 
+void verbs_cost_words(char to[VERBS_COST_WORDS], const struct verbs_cost *c)
+{
+	snprintf(to, VERBS_COST_WORDS, "%.0f calls/s x %.2f us = %.1f %% of a core%s", c->calls, c->ns / 1e3, c->share * 100,
+		 c->stopped ? ": stopped (--most)" : "");
+}
+
 static void print_cost(FILE *out, const struct verbs_cost *c)
 {
+	char words[VERBS_COST_WORDS];
+
 	if (!c)
 		return;
-	fprintf(out, "  probes    %.0f calls/s x %.2f us = %.1f %% of a core%s\n", c->calls, c->ns / 1e3, c->share * 100,
-		c->stopped ? ": stopped (--most)" : "");
+	verbs_cost_words(words, c);
+	fprintf(out, "  probes    %s\n", words);
 }
 
 static void print_counters(FILE *out, const struct verbs_shown *s)

@@ -149,35 +149,35 @@ static __u64 nanoseconds(const struct timeval *t)
 	return t->tv_sec * NSEC_PER_SEC + t->tv_usec * NSEC_PER_USEC;
 }
 
-static void write_health(FILE *out, const struct snapshot *s, const struct metrics_options *o)
+void metrics_write_process(FILE *out, double seconds, __u64 took)
 {
 	struct rusage used;
 
 	text_family(out, "build_info", "gauge", "which rocescope this is; always 1");
 	text_count(out, "build_info", "version=\"" VERSION "\"", 1);
 	text_family(out, "seconds", "gauge", "time since watching began");
-	text_seconds(out, "seconds", "", seconds_to_ns(s->seconds));
+	text_seconds(out, "seconds", "", seconds_to_ns(seconds));
 	text_family(out, "snapshot_seconds", "gauge", "how long it took to read the counters for this answer");
-	text_seconds(out, "snapshot_seconds", "", o->took);
+	text_seconds(out, "snapshot_seconds", "", took);
 	text_gauge(out, "resident_memory_bytes", "memory of this process, without the kernel's tables", resident_bytes());
-	text_gauge(out, "untracked_streams", "streams for which the table had no room, about how many if there are many",
-		   s->untracked.streams);
 	getrusage(RUSAGE_SELF, &used);
 	text_family(out, "cpu_seconds_total", "counter", "CPU time of this process; counting itself is the kernel's softirq");
 	text_seconds(out, "cpu_seconds_total", "", nanoseconds(&used.ru_utime) + nanoseconds(&used.ru_stime));
+}
+
+static void write_health(FILE *out, const struct snapshot *s, const struct metrics_options *o)
+{
+	metrics_write_process(out, s->seconds, o->took);
+	text_gauge(out, "untracked_streams", "streams for which the table had no room, about how many if there are many",
+		   s->untracked.streams);
 	if (!o->events)
 		return;
 	text_family(out, "events_suppressed_total", "counter", "faulty packets beyond --event-limit");
 	text_count(out, "events_suppressed_total", "", o->events_suppressed);
 }
 
-static void write_host(FILE *out, const struct host *host)
+void metrics_write_counters(FILE *out, const struct host_counter *list, size_t count)
 {
-	const struct host_counter *list;
-	const char *const *hints;
-	size_t count = host_counters(host, &list);
-
-	text_gauge(out, "host_hints", "lines of what may be silently wrong on this machine", host_hints(host, &hints));
 	if (!count)
 		return;
 	text_family(out, "host_counter_total", "counter", "counters of devices and drivers that have moved since the start");
@@ -189,6 +189,16 @@ static void write_host(FILE *out, const struct host *host)
 		text_label(&l, "dropped", list[i].dropped ? "true" : "false");
 		text_count(out, "host_counter_total", l.text, list[i].value);
 	}
+}
+
+static void write_host(FILE *out, const struct host *host)
+{
+	const struct host_counter *list;
+	const char *const *hints;
+	size_t count = host_counters(host, &list);
+
+	text_gauge(out, "host_hints", "lines of what may be silently wrong on this machine", host_hints(host, &hints));
+	metrics_write_counters(out, list, count);
 }
 
 int metrics_write(FILE *out, const struct snapshot *s, const struct host *host, const struct metrics_options *o)

@@ -32,6 +32,14 @@ extern const struct metrics_counter metrics_counters[ROCE_COUNTERS];
 
 #define METRICS_GROUPS 1000
 
+struct host_counter;
+
+/* Counters of devices and drivers. */
+void metrics_write_counters(FILE *out, const struct host_counter *list, size_t count);
+
+/* Of this process. seconds: since watching began; took: ns that the answer's figures took. */
+void metrics_write_process(FILE *out, double seconds, __u64 took);
+
 /* host may be NULL. Returns 0, or -1 with errno if writing failed. */
 int metrics_write(FILE *out, const struct snapshot *s, const struct host *host, const struct metrics_options *o);
 
