@@ -58,6 +58,7 @@ def validate(name, document):
 MAY_LACK = {
     "snapshot": r"untracked|selection(_left_out)?|classes|rates|events|filter|groups|host|streams\.(rates|dialogue|owner|late_by|restart_by|immediate|traffic_class|next_psn|missing)|(streams\.lint|fault_kinds)\..*",
     "event": "imm_expected|imm_seen",
+    "verbs": r"filter|qps\.calls\.(opcodes|completed|statuses)\..*",
     "capture": r"reasons\..*",
     "findings": r"findings\.(explains|explained_by)|checked\.answers(_compared)?",
     "stream": r"drops\..*|payload|operation|latency_histogram|ping_pong|unanswered|end_seen|error|mtu|path_mtu|packets_per_message|"

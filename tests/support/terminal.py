@@ -12,11 +12,11 @@ class Terminal:
 
     count = 0
 
-    def __init__(self, folder, *arguments, command="monitor", size=(80, 24), env="LANG=C.UTF-8"):
+    def __init__(self, folder, *arguments, command="monitor", size=(80, 24), env="LANG=C.UTF-8", program=ROCESCOPE):
         Terminal.count += 1
         self.tmux = ["tmux", "-S", os.path.join(folder, f"tmux{Terminal.count}"), "-f", "/dev/null"]
         self.folder = folder
-        words = " ".join(map(str, [ROCESCOPE, command, *arguments]))
+        words = " ".join(map(str, [program, command, *arguments]))
         script = (f"stty -g >{folder}/before; env {env} {words}; status=$?; stty -g >{folder}/after; "
                   "echo status $status; exec sleep 1000")
         environment = {k: v for k, v in os.environ.items() if k not in ("TMUX", "NO_COLOR")}

@@ -211,7 +211,7 @@ static void mistakes(void **state)
 {
 	static const struct { const char *text, *mistake; } cases[] = {
 		{ "nonsense", "at character 1: 'nonsense' is no term; for example 10.9.0.1, qpn=258 or stalled" },
-		{ "prgram=x", "at character 1: 'prgram' is no term; did you mean program?" },
+		{ "qnp=17", "at character 1: 'qnp' is no term; did you mean qpn?" },
 		{ "program=", "at character 9: the name is missing; for example program=ib_*" },
 		{ "program>x", "at character 8: behind program stands = or !=; for example program=ib_*" },
 		{ "rts=1", "at character 4: 'rts' takes no value; for example state=rts" },

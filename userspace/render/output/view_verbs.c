@@ -174,7 +174,7 @@ static const struct text_column columns[] = {
 	{ "state", TEXT_LEFT, STATE, 0 },
 	{ "peer", TEXT_LEFT | TEXT_GOOD | TEXT_SELDOM, PEER, 0 },
 	{ "program", TEXT_LEFT | TEXT_ELASTIC, PROGRAM, 0 },
-	{ "PID", TEXT_GOOD, PID, 0 },
+	{ "PID", TEXT_SPARE, PID, 0 },
 	{ "container", TEXT_LEFT | TEXT_SPARE | TEXT_SELDOM, CONTAINER, 0 },
 	{ "posts/s", TEXT_COMMON, WRS, 0 },
 	{ "recv/s", TEXT_SPARE, RECEIVED, 0 },
