@@ -17,13 +17,15 @@
 
 /* Which members of struct verbs_attributes are known. */
 enum verbs_known {
-	VERBS_KNOWS_PATH = 1 << 0,     /* GIDs, gid_type, ifindex, tclass, flow_label, hop_limit, sl */
+	VERBS_KNOWS_PATH = 1 << 0,     /* GIDs, gid_type, interface, tclass, flow_label, hop_limit, sl */
 	VERBS_KNOWS_MTU = 1 << 1,
-	VERBS_KNOWS_TIMEOUT = 1 << 2,  /* timeout, retry_cnt, rnr_retry, max_rd_atomic, sq_psn_first */
-	VERBS_KNOWS_RESPONDER = 1 << 3, /* min_rnr_timer, max_dest_rd_atomic, rq_psn_first */
+	VERBS_KNOWS_TIMEOUT = 1 << 2,  /* timeout, retry_cnt, rnr_retry, max_rd_atomic */
+	VERBS_KNOWS_RESPONDER = 1 << 3, /* min_rnr_timer, max_dest_rd_atomic */
 	VERBS_KNOWS_ACCESS = 1 << 4,
-	VERBS_KNOWS_CAPABILITIES = 1 << 5, /* max_*, sq_sig_all, srq */
+	VERBS_KNOWS_CAPABILITIES = 1 << 5, /* max_*, sq_sig_all, has_srq */
 	VERBS_KNOWS_DMAC = 1 << 6,     /* a query does not tell it */
+	VERBS_KNOWS_RQ_PSN = 1 << 7,   /* rq_psn_first; a query tells the present one, which is in struct host_qp */
+	VERBS_KNOWS_SQ_PSN = 1 << 8,   /* sq_psn_first; the same */
 };
 
 /* Numbers in host byte order, addresses as on the wire. What is not in `known` is 0. */
@@ -37,19 +39,20 @@ struct verbs_attributes {
 	__u32 rq_psn_first, sq_psn_first; /* as set at RTR and RTS */
 	__u32 access;	/* enum ib_access_flags */
 	__u32 max_send_wr, max_recv_wr, max_inline;
-	__u32 ifindex;	/* of the source GID's interface; 0: none */
+	__u32 ifindex;	/* of the source GID's interface; 0: none, or it is in another network namespace */
 	__u32 flow_label;
 	__u8 sgid[16], dgid[16];
 	__u8 dmac[6];
 	__u8 sgid_index;
-	__u8 gid_type;	/* enum ib_gid_type: 0 IB or RoCEv1, 1 RoCEv2 (IB_GID_TYPE_ROCE_UDP_ENCAP is 2 before Linux 5.10) */
+	__u8 gid_type;	/* of the source GID, enum ib_uverbs_gid_type: 0 IB, 1 RoCEv1, 2 RoCEv2 */
 	__u8 tclass, hop_limit, sl;
 	__u8 timeout;	/* exponent: 4.096 us * 2^timeout; 0: none (IBTA 9.7.6.1.3) */
 	__u8 retry_cnt, rnr_retry; /* rnr_retry 7: for ever */
-	__u8 min_rnr_timer; /* as in the NAK's syndrome (IBTA table 45) */
+	__u8 min_rnr_timer; /* as in the NAK's syndrome: verbs_rnr_ns() */
 	__u8 max_rd_atomic, max_dest_rd_atomic;
 	__u8 sq_sig_all, has_srq, is_user;
 	__u8 reserved[4];
+	char interface[16]; /* of the source GID: its name, in whichever network namespace it is; "": none */
 };
 
 /* device: the address of struct ib_device, only to tell devices apart. */
@@ -85,10 +88,25 @@ struct verbs_change {
 	__u32 state_before; /* enum ib_qp_state */
 	__u32 async_event;  /* enum ib_event_type, of VERBS_ASYNC */
 	__u8 exiting;	/* VERBS_DESTROYED: the process is ending, so nobody has called */
-	__u8 reserved[3];
-	char comm[VERBS_COMM];
+	__u8 signal;	/* ... by this signal; 0: by itself */
+	__u8 reserved[2];
+	char comm[VERBS_COMM]; /* of the thread whose call it was; of a kernel's QP that was created: its user, as netlink has it */
 	char device[VERBS_NAME];
 	struct verbs_attributes attributes; /* after it */
+};
+
+/* device: name of the device, cut and filled up with zeros: the kernel's structures are unknown to a program's calls. */
+struct verbs_birth_key {
+	char device[VERBS_COMM];
+	__u32 pid; /* tgid */
+	__u32 qpn;
+};
+
+/* Value of the map `verbs_births`: what a program's calls have to know of the creation of its QP. */
+struct verbs_birth {
+	__u64 born;    /* ns, CLOCK_MONOTONIC; 0: before us */
+	__u32 sig_all; /* 1 all WRs are signalled, 2 not; 0: unknown */
+	__u32 reserved;
 };
 
 /* ---- the calls that programs make (uprobes) ---- */

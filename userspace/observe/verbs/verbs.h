@@ -39,7 +39,8 @@ struct verbs_step {
 	__s32 error;	   /* 0, or -errno */
 	__u32 mask;	   /* enum ib_qp_attr_mask */
 	__u32 async_event; /* enum ib_event_type */
-	__u32 pid;	   /* whose call; 0: nobody's */
+	__u32 pid;	   /* whose call; 0: nobody's, or the kernel's */
+	__u32 signal;	   /* VERBS_DESTROYED: which signal ended its process; 0: none, or not known */
 };
 
 /* A QP, from its creation until some time after it was destroyed. */
@@ -137,5 +138,8 @@ const char *verbs_opcode_name(__u32 opcode);
 /* ns that a request may wait before it is sent again, and before the QP gives up: 0: for ever. attributes: with VERBS_KNOWS_TIMEOUT. */
 __u64 verbs_timeout_ns(const struct verbs_attributes *a);
 __u64 verbs_gives_up_ns(const struct verbs_attributes *a);
+
+/* ns of an RNR NAK timer, 0 to 31, as min_rnr_timer and a NAK's syndrome have it (IBTA 9.7.5.2.8). */
+__u64 verbs_rnr_ns(__u8 timer);
 
 #endif
