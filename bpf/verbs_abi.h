@@ -140,19 +140,22 @@ struct verbs_calls {
 	__u64 born;	/* as in struct verbs_kernel_qp; 0: unknown */
 	__u64 since;	/* ns, CLOCK_MONOTONIC: counted from here on */
 	__u64 qp;	/* the address of struct ibv_qp; 0: not seen */
+	__u64 send_cq, recv_cq; /* the same of its CQs */
 	char device[VERBS_COMM]; /* ibv_device.name, cut */
 	__u64 count[VERBS_COUNTERS];
 	__u64 wrs[VERBS_OPCODES], bytes[VERBS_OPCODES];	/* posted, by enum ibv_wr_opcode; what was refused is taken out again */
 	__u64 done[VERBS_WC_OPCODES];			/* completions of requests, by enum ibv_wc_opcode */
 	__u64 received[2], received_bytes[2];		/* IBV_WC_RECV, IBV_WC_RECV_RDMA_WITH_IMM */
 	__u64 status[VERBS_STATUSES];			/* completions, by enum ibv_wc_status */
-	/* signalled WRs that wait, oldest first: numbers from head to tail - 1 */
-	__u64 head, tail;
-	__u64 resolved;		/* of count[VERBS_wrs]: known to be completed, unsignalled ones among them */
+	/*
+	 * WRs by number, as they were posted: those from head to tail - 1 are not known to be completed. They are remembered in the map
+	 * `verbs_wrs`, under this `id`.
+	 */
+	__u64 head, tail, id;
 	__u64 outstanding_most;	/* posted and not completed, at most at a time */
 	__u64 list_most;	/* longest linked list of one post */
 	__u64 first_post, last_post, last_completion; /* ns, CLOCK_MONOTONIC; 0: none */
-	__u64 oldest_post;	/* of the oldest signalled WR that waits; 0: none */
+	__u64 oldest_post;	/* of number `head`; 0: none waits, or it is not known */
 	/* the first completion that was no success, and how many of IBV_WC_WR_FLUSH_ERR came before it */
 	__u64 error_time;
 	__u64 error_flushes_before;
@@ -161,16 +164,108 @@ struct verbs_calls {
 	struct verbs_request error_request; /* of which the FIFO knows; opcode VERBS_OPCODES: not known */
 	struct verbs_request good_request;  /* the newest that succeeded with an rkey; opcode VERBS_OPCODES: none */
 	__u64 good_low, good_high;	    /* bytes of the peer's memory that good_request's rkey has reached: low to high - 1 */
-	/* from post to completion, of signalled WRs that succeeded */
+	/* from post to completion, of signalled WRs that succeeded; `paired`: it is known which completion is of which WR */
 	__u64 latency_count, latency_sum, latency_most; /* ns */
 	__u64 latency[VERBS_LATENCY];
 	__u32 threads;	  /* that posted: so many at least (up to 8 are told apart) */
 	__u32 thread[8];
 	__u32 sig_all;	  /* 0 unknown, 1 all WRs are signalled, 2 not */
 	__u32 type;	  /* enum ibv_qp_type; 0: not seen */
-	/* ibv_wr_*: what is between wr_start() and wr_complete() */
-	__u64 pending, pending_bytes;
-	__u32 pending_opcode, pending_pad;
+	__u32 paired;
+	__u32 pending;	  /* ibv_wr_*: WRs since wr_start(), of which wr_complete() or wr_abort() decides */
+	__u64 last_wr_id; /* of the newest WR */
 };
+
+/* Key of the map `verbs_past`: calls of a QP whose number is another QP's by now. */
+struct verbs_past_key {
+	struct verbs_call_key key;
+	__u64 since; /* of struct verbs_calls */
+};
+
+/* ---- between the programs and who attaches them (userspace/observe/verbs/calls.c) ---- */
+
+#define VERBS_LIST 4096	    /* WRs of one list, and completions of one poll, that are followed */
+#define VERBS_SGES 64	    /* elements of a WR */
+#define VERBS_BLOCK 16	    /* WRs in one value of `verbs_wrs` */
+#define VERBS_BLOCKS 65536  /* most of them */
+#define VERBS_WAITING 32768 /* most WRs remembered of one QP */
+
+/* The lowest 8 bits of a probe's cookie: at which function it is. The bits above: enum ibv_wr_opcode of VERBS_AT_WR. */
+enum verbs_at {
+	VERBS_AT_NOTHING, /* only counted: it measures what a probe costs */
+	VERBS_AT_POST_SEND,
+	VERBS_AT_POST_RECV,
+	VERBS_AT_POST_SRQ_RECV,
+	VERBS_AT_POLL_CQ,
+	VERBS_AT_REQ_NOTIFY_CQ,
+	/* struct ibv_qp_ex */
+	VERBS_AT_WR_START,
+	VERBS_AT_WR,
+	VERBS_AT_WR_SET_SGE,
+	VERBS_AT_WR_SET_SGE_LIST,
+	VERBS_AT_WR_SET_INLINE,
+	VERBS_AT_WR_SET_INLINE_LIST,
+	VERBS_AT_WR_COMPLETE,
+	VERBS_AT_WR_ABORT,
+	/* struct ibv_cq_ex */
+	VERBS_AT_START_POLL,
+	VERBS_AT_NEXT_POLL,
+	VERBS_AT_END_POLL,
+	VERBS_AT_READ_OPCODE,
+	VERBS_AT_READ_VENDOR_ERR,
+	VERBS_AT_READ_BYTE_LEN,
+	VERBS_AT_READ_QP_NUM,
+	VERBS_ATS
+};
+
+/* A WR that waits. */
+struct verbs_wr {
+	__u64 time;  /* ns, CLOCK_MONOTONIC: posted; 0: completed, or refused */
+	__u64 wr_id;
+	__u64 at;    /* the address of struct ibv_send_wr; 0: by ibv_wr_*() */
+	__u64 bytes;
+	__u64 remote_addr;
+	__u32 rkey;
+	__u16 opcode; /* enum ibv_wr_opcode */
+	__u8 flags;   /* enum ibv_send_flags, and VERBS_WR_OWN_ID */
+	__u8 sges;
+	__u32 thread;
+	__u32 reserved;
+};
+
+#define VERBS_WR_OWN_ID 0x80 /* its wr_id is not that of the WR before */
+
+struct verbs_block_key {
+	__u64 id;
+	__u64 block; /* number of a WR / VERBS_BLOCK */
+};
+
+struct verbs_block {
+	struct verbs_wr wr[VERBS_BLOCK];
+};
+
+/* A CQ or SRQ: its address in its process. */
+struct verbs_queue_key {
+	__u64 address;
+	__u32 pid;
+	__u32 reserved;
+};
+
+/* Value of the map `verbs_cqs`. */
+struct verbs_cq_calls {
+	__u64 polls, empty, failed, completions, batch_most, notified;
+	__u32 qpn; /* the only QP that uses it; 0: none was seen; VERBS_SEVERAL */
+	__u32 reserved;
+};
+
+#define VERBS_SEVERAL 0xffffffffu
+
+/* Value of the map `verbs_srqs`. refused: WRs. */
+struct verbs_srq_calls {
+	__u64 posts, wrs, bytes, refused;
+};
+
+/* Indexes of the map `verbs_cost`: how often a probe was met, and how many polls found nothing. */
+enum verbs_cost_of { VERBS_ENTERED, VERBS_LEFT, VERBS_EMPTY, VERBS_COSTS };
 
 #endif

@@ -82,12 +82,13 @@ struct verbs_srq {
 	__u64 posts, wrs, bytes, refused;
 };
 
-/* What the probes cost. */
+/* What the probes cost. A poll that finds nothing is of a program that waits: it costs, and keeps it from nothing. */
 struct verbs_cost {
 	double calls; /* a second, in the last interval */
 	double ns;    /* a call */
 	double share; /* of one core, 0 to ... */
-	bool stopped; /* by --most */
+	double empty_calls, empty_share; /* polls that found nothing, which are not in the above */
+	bool stopped; /* by --most, which judges `share` */
 };
 
 struct verbs_options {
