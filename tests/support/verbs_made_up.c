@@ -34,10 +34,10 @@ static void join(struct verbs_qp *q, __u32 peer)
 
 	q->qp.peer_qpn = peer;
 	q->attributes = (struct verbs_attributes){
-		.known = VERBS_KNOWS_PATH | VERBS_KNOWS_MTU | VERBS_KNOWS_TIMEOUT | VERBS_KNOWS_RESPONDER | VERBS_KNOWS_ACCESS |
+		.known = VERBS_KNOWS_RQ_PSN | VERBS_KNOWS_SQ_PSN | VERBS_KNOWS_PATH | VERBS_KNOWS_MTU | VERBS_KNOWS_TIMEOUT | VERBS_KNOWS_RESPONDER | VERBS_KNOWS_ACCESS |
 			 VERBS_KNOWS_CAPABILITIES,
 		.state = q->qp.state, .type = q->qp.type, .port = 1, .path_mtu = 1024, .peer_qpn = peer, .sq_psn_first = 100,
-		.rq_psn_first = 200, .access = 7, .max_send_wr = 128, .max_recv_wr = 512, .gid_type = 1, .sgid_index = 3,
+		.rq_psn_first = 200, .access = 7, .max_send_wr = 128, .max_recv_wr = 512, .gid_type = 2, .sgid_index = 3,
 		.hop_limit = 64, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .min_rnr_timer = 12, .max_rd_atomic = 16,
 		.max_dest_rd_atomic = 16, .is_user = 1, .sq_sig_all = 1,
 	};
@@ -56,7 +56,8 @@ static void post(struct verbs_qp *q, __u64 wrs, __u64 done, __u64 now)
 	c->last_post = now;
 	c->count[VERBS_posts] = c->count[VERBS_wrs] = c->count[VERBS_signalled] = c->wrs[0] = wrs;
 	c->bytes[0] = wrs * BYTES;
-	c->count[VERBS_completions] = c->count[VERBS_matched] = c->resolved = c->done[1] = c->status[0] = c->latency_count = done;
+	c->tail = wrs;
+	c->count[VERBS_completions] = c->count[VERBS_matched] = c->head = c->done[1] = c->status[0] = c->latency_count = done;
 	c->latency[12] = done - done / 50;
 	c->latency[17] = done / 50;
 	c->latency_sum = done * 6000;
@@ -64,7 +65,7 @@ static void post(struct verbs_qp *q, __u64 wrs, __u64 done, __u64 now)
 	c->outstanding_most = 128;
 	c->list_most = 1;
 	c->threads = 1;
-	c->sig_all = 1;
+	c->sig_all = c->paired = 1;
 	c->type = RC;
 	c->error_request.opcode = c->good_request.opcode = VERBS_OPCODES;
 }
@@ -230,7 +231,7 @@ void verbs_update(struct verbs *v)
 	qsort(v->qps, v->count, sizeof(*v->qps), by_qpn);
 	for (size_t i = 0; i < v->count; i++)
 		v->list[i] = &v->qps[i];
-	v->cost = (struct verbs_cost){ 31000, 900, 31000 * 900e-9, false };
+	v->cost = (struct verbs_cost){ .calls = 31000, .ns = 900, .share = 31000 * 900e-9, .empty_calls = 2000, .empty_share = 2000 * 800e-9 };
 	v->cq = (struct verbs_cq){ 4711, 0x5600dead0000, 5000, 4000, 0, 1000, 16, 3 };
 	v->srq = (struct verbs_srq){ 4711, 0x5600dead1000, 10, 160, 160 * BYTES, 0 };
 	v->counter = (struct host_counter){ "rxe0", "duplicate_request", 129, false };

@@ -21,14 +21,15 @@ static struct verbs_qp connected(__u32 qpn)
 	return q;
 }
 
-static struct verbs_qp posting(__u32 qpn, __u64 wrs, __u64 resolved)
+static struct verbs_qp posting(__u32 qpn, __u64 wrs, __u64 done)
 {
 	struct verbs_qp q = connected(qpn);
 
 	q.has_calls = true;
 	q.calls.count[VERBS_wrs] = q.calls.wrs[0] = wrs;
 	q.calls.bytes[0] = wrs * 1000;
-	q.calls.resolved = q.calls.count[VERBS_completions] = resolved;
+	q.calls.tail = wrs;
+	q.calls.head = q.calls.count[VERBS_completions] = done;
 	return q;
 }
 
@@ -78,9 +79,9 @@ static void outstanding(void **state)
 
 	(void)state;
 	assert_int_equal(qp_outstanding(&q), 6);
-	q.calls.count[VERBS_wrs_refused] = 5;
-	assert_int_equal(qp_outstanding(&q), 1);
-	q.calls.resolved = 6; /* posted before we looked, and completed since */
+	q.calls.head = 10;
+	assert_int_equal(qp_outstanding(&q), 0);
+	q.calls.head = 11; /* read while it was written */
 	assert_int_equal(qp_outstanding(&q), 0);
 }
 

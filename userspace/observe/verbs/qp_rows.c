@@ -76,9 +76,7 @@ bool qp_has_failed(const struct verbs_qp *q)
 
 __u64 qp_outstanding(const struct verbs_qp *q)
 {
-	__u64 posted = q->calls.count[VERBS_wrs], taken = q->calls.resolved + q->calls.count[VERBS_wrs_refused];
-
-	return q->has_calls && posted > taken ? posted - taken : 0;
+	return q->has_calls && q->calls.tail > q->calls.head ? q->calls.tail - q->calls.head : 0;
 }
 
 static __u64 waits(const struct verbs_qp *q, __u64 now)

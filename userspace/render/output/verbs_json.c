@@ -23,12 +23,6 @@ static const char *const access_names[] = { "local_write", "remote_write", "remo
 static const char *const done_names[VERBS_WC_OPCODES] = { "SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "BIND_MW",
 							  "LOCAL_INV", "TSO", [9] = "ATOMIC_WRITE" };
 
-/* enum ib_gid_type */
-static const char *gid_type(__u8 type)
-{
-	return type == 1 ? "RoCEv2" : type == 2 ? "RoCEv2 (Linux before 5.10)" : "IB or RoCEv1";
-}
-
 static const char *time_text(const struct verbs_shown *s, __u64 when, struct view_time *room)
 {
 	*room = view_time(when + s->realtime_offset);
@@ -65,7 +59,7 @@ static void put_path(struct json_text *t, const struct verbs_attributes *a)
 	json_text_string(t, "sgid", known ? address_text(a->sgid).text : NULL);
 	json_text_string(t, "dgid", known ? address_text(a->dgid).text : NULL);
 	json_text_number_or_null(t, "sgid_index", known, a->sgid_index);
-	json_text_string(t, "gid_type", known ? gid_type(a->gid_type) : NULL);
+	json_text_string(t, "gid_type", known ? verbs_gid_type(a) : NULL);
 	json_text_number_or_null(t, "traffic_class", known, a->tclass);
 	json_text_number_or_null(t, "flow_label", known, a->flow_label);
 	json_text_number_or_null(t, "hop_limit", known, a->hop_limit);
@@ -86,7 +80,7 @@ static void put_timeouts(struct json_text *t, const struct verbs_attributes *a)
 	json_text_number_or_null(t, "rnr_retry", known, a->rnr_retry);
 	json_text_number_or_null(t, "gives_up_ns", known && verbs_gives_up_ns(a), known ? verbs_gives_up_ns(a) : 0);
 	json_text_number_or_null(t, "max_rd_atomic", known, a->max_rd_atomic);
-	json_text_number_or_null(t, "sq_psn_first", known, a->sq_psn_first);
+	json_text_number_or_null(t, "sq_psn_first", a->known & VERBS_KNOWS_SQ_PSN, a->sq_psn_first);
 }
 
 static void put_responder(struct json_text *t, const struct verbs_attributes *a)
@@ -95,7 +89,7 @@ static void put_responder(struct json_text *t, const struct verbs_attributes *a)
 
 	json_text_number_or_null(t, "min_rnr_timer", known, a->min_rnr_timer);
 	json_text_number_or_null(t, "max_dest_rd_atomic", known, a->max_dest_rd_atomic);
-	json_text_number_or_null(t, "rq_psn_first", known, a->rq_psn_first);
+	json_text_number_or_null(t, "rq_psn_first", a->known & VERBS_KNOWS_RQ_PSN, a->rq_psn_first);
 }
 
 static void put_capabilities(struct json_text *t, const struct verbs_attributes *a)
@@ -140,6 +134,7 @@ static void put_step(struct json_text *t, const struct verbs_step *s, __u64 real
 	json_text_value(t, "error", s->error ? json_integer(s->error) : json_null());
 	json_text_number_or_null(t, "async_event", s->kind == VERBS_ASYNC, s->async_event);
 	json_text_number_or_null(t, "pid", s->pid, s->pid);
+	json_text_number_or_null(t, "signal", s->signal, s->signal);
 	json_text_bool(t, "noticed", s->by_netlink);
 }
 
@@ -234,6 +229,7 @@ static void put_latency(struct json_text *t, const struct verbs_calls *c)
 	bool known = c->latency_count;
 
 	json_text_open(t, "latency", '{');
+	json_text_bool(t, "paired", c->paired);
 	json_text_number(t, "count", c->latency_count);
 	json_text_number_or_null(t, "mean_ns", known, known ? c->latency_sum / c->latency_count : 0);
 	json_text_number_or_null(t, "half_ns", known, qp_latency(c, 0.5));
@@ -385,6 +381,8 @@ static void put_cost(struct json_text *t, const struct verbs_cost *c)
 	json_text_real(t, "calls_per_s", c->calls);
 	json_text_real(t, "ns_per_call", c->ns);
 	json_text_real(t, "share", c->share);
+	json_text_real(t, "empty_polls_per_s", c->empty_calls);
+	json_text_real(t, "empty_share", c->empty_share);
 	json_text_bool(t, "stopped", c->stopped);
 	json_text_close(t, '}');
 }

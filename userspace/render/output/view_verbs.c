@@ -38,6 +38,11 @@ struct verbs_peer verbs_peer(const struct verbs_qp *q)
 	return p;
 }
 
+const char *verbs_gid_type(const struct verbs_attributes *a)
+{
+	return a->gid_type == 2 ? "RoCEv2" : a->gid_type == 1 ? "RoCEv1" : "IB"; /* enum ib_uverbs_gid_type */
+}
+
 /* 850 ns, 12.3 us, 4.56 ms, 1.20 s; without blanks, for a table. */
 static void put_time(char *to, __u64 ns)
 {
@@ -75,6 +80,8 @@ void verbs_step_words(char to[VERBS_EVENT_WORDS], const struct verbs_step *s)
 
 	if (s->kind == VERBS_MODIFIED && s->state != s->state_before)
 		length += snprintf(to + length, VERBS_EVENT_WORDS - length, " (was %s)", host_state_name(s->state_before));
+	if (s->signal)
+		length += snprintf(to + length, VERBS_EVENT_WORDS - length, ": signal %u has ended its process", s->signal);
 	if (s->error)
 		length += snprintf(to + length, VERBS_EVENT_WORDS - length, ", refused: %s", strerror(-s->error));
 	if (s->by_netlink)
@@ -240,8 +247,12 @@ static void print_totals(const struct view_page *page, const struct verbs_shown 
 
 void verbs_cost_words(char to[VERBS_COST_WORDS], const struct verbs_cost *c)
 {
-	snprintf(to, VERBS_COST_WORDS, "%.0f calls/s x %.2f us = %.1f %% of a core%s", c->calls, c->ns / 1e3, c->share * 100,
-		 c->stopped ? ": stopped (--most)" : "");
+	int length = snprintf(to, VERBS_COST_WORDS, "%.0f calls/s x %.2f us = %.1f %% of a core%s", c->calls, c->ns / 1e3, c->share * 100,
+			      c->stopped ? ": stopped (--most)" : "");
+
+	if (c->empty_calls && length < VERBS_COST_WORDS)
+		snprintf(to + length, VERBS_COST_WORDS - length, "; %.0f polls/s that found nothing: %.1f %%", c->empty_calls,
+			 c->empty_share * 100);
 }
 
 static void print_cost(FILE *out, const struct verbs_cost *c)

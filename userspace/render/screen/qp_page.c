@@ -58,7 +58,7 @@ static void add_path(struct lines *l, const struct verbs_attributes *a)
 {
 	if (a->known & VERBS_KNOWS_PATH)
 		add_line(l, "path", "GID %u %s (%s) to %s%s%s, traffic class %u, hop limit %u", a->sgid_index, address_text(a->sgid).text,
-			 a->gid_type ? "RoCEv2" : "IB or RoCEv1", address_text(a->dgid).text,
+			 verbs_gid_type(a), address_text(a->dgid).text,
 			 a->known & VERBS_KNOWS_DMAC ? ", " : "", a->known & VERBS_KNOWS_DMAC ? mac_text(a->dmac).text : "",
 			 a->tclass, a->hop_limit);
 	if (a->known & VERBS_KNOWS_MTU)
@@ -169,6 +169,8 @@ static void add_latency(struct lines *l, const struct verbs_calls *c)
 	format_latency(most, c->latency_most);
 	add_line(l, "latency", "from post to completion: half within %s, 99 %% within %s, %s at most, of %llu signalled requests", half, late, most,
 		 c->latency_count);
+	if (!c->paired)
+		lines_add(l, STYLE_HINT, "", "which completion is of which request is not known for all of them");
 	grid_histogram(l, c->latency, VERBS_LATENCY, label_latency);
 }
 
