@@ -459,6 +459,7 @@ static void test_hints(void **state)
 	book_add(&b, "mlx5_0", "rx_write_requests", 11);
 	assert_true(has_hint(&f, "its counters move (rx_write_requests: 10)"));
 	assert_true(has_hint(&f, "mirror port of the switch"));
+	assert_true(has_hint(&f, "`rocescope verbs` shows these QPs"));
 	f.devices = &device; /* rxe hides no packets from XDP */
 	assert_false(has_hint(&f, "mirror port of the switch"));
 

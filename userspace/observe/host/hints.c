@@ -80,8 +80,8 @@ static bool hint_offloaded(struct hints *h, const struct hint_facts *f, const st
 		else
 			snprintf(evidence, sizeof(evidence), "%u of its QPs are connected", qps);
 		add(h, "%s: the NIC terminates RoCE itself (RDMA device %s, driver %s): %s, but XDP saw no RoCE packet, since "
-		    "packets for the NIC's own QPs do not pass XDP. Packets can be seen on a mirror port of the switch, with "
-		    "another NIC; with RoCE off in this NIC and rxe on it (`rdma link add rxe0 type rxe netdev %s`); or in a "
+		    "packets for the NIC's own QPs do not pass XDP. `rocescope verbs` shows these QPs, and what programs post. "
+		    "Packets can be seen on a mirror port of the switch, with another NIC; with RoCE off in this NIC and rxe on it (`rdma link add rxe0 type rxe netdev %s`); or in a "
 		    "capture for `rocescope analyze`, from the switch or from `tcpdump -i %s` if libpcap and the driver "
 		    "support it",
 		    i->name, device->name, device->driver, evidence, shell_name(i->name).text, shell_word(device->name).text);
