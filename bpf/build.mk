@@ -7,6 +7,9 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -iquote . -D__TA
 
 SKELETONS := $(patsubst %,$(BUILD)/bpf/%.skel.h,monitor monitor_old capture receive send redirect verbs)
 
+# Such a program has all arguments of its function, and uses some.
+$(BUILD)/bpf/verbs.bpf.o: BPF_CFLAGS += -Wno-unused-parameter
+
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,CLANG,$@)
 	@mkdir -p $(@D)
