@@ -205,7 +205,8 @@ static __always_inline void verbs_set_state(struct verbs_kernel_qp *v, __u32 sta
 
 /* ---- what changes ---- */
 
-static __always_inline struct verbs_change *verbs_tell(enum verbs_change_kind kind, const struct verbs_kernel_qp *v, __u32 qpn)
+static __always_inline struct verbs_change *verbs_tell(enum verbs_change_kind kind, const struct verbs_kernel_qp *v, __u32 qpn,
+						       __u32 state_before)
 {
 	struct verbs_change *c = bpf_ringbuf_reserve(&verbs_changes, sizeof(*c), 0);
 	__u64 caller = bpf_get_current_pid_tgid();
@@ -223,7 +224,7 @@ static __always_inline struct verbs_change *verbs_tell(enum verbs_change_kind ki
 	c->tid = caller;
 	c->owner = v->pid;
 	c->qpn = qpn;
-	c->state_before = v->attributes.state;
+	c->state_before = state_before;
 	bpf_get_current_comm(c->comm, sizeof(c->comm));
 	__builtin_memcpy(c->device, v->device, sizeof(c->device));
 	return c;
@@ -252,13 +253,13 @@ static __always_inline void verbs_created(const struct ib_qp *qp, const struct i
 	if (!v)
 		return;
 	v->born = v->state_since = birth.born;
-	v->query = verbs_round;
+	v->query = verbs_round ?: 1;
 	verbs_take_capabilities(&v->attributes, &init->cap, init);
 	birth.sig_all = v->attributes.sq_sig_all ? 1 : 2;
 	verbs_birth_key_of(&birth_key, v, key.qpn);
 	if (v->pid)
 		bpf_map_update_elem(&verbs_births, &birth_key, &birth, BPF_ANY);
-	c = verbs_tell(VERBS_CREATED, v, key.qpn);
+	c = verbs_tell(VERBS_CREATED, v, key.qpn, IB_QPS_RESET);
 	if (!c)
 		return;
 	if (!v->pid && caller)
@@ -266,31 +267,39 @@ static __always_inline void verbs_created(const struct ib_qp *qp, const struct i
 	verbs_submit(c, v);
 }
 
+static __always_inline void verbs_take_modification(struct verbs_kernel_qp *v, const struct ib_qp *qp, const struct ib_qp_attr *from,
+						    __u32 mask)
+{
+	struct verbs_attributes *a = &v->attributes;
+	__u32 state = BPF_CORE_READ(from, qp_state);
+
+	if (mask & IB_QP_STATE && state == IB_QPS_RESET)
+		verbs_forget(a);
+	verbs_take(a, qp, from, mask);
+	if (mask & IB_QP_AV) {
+		bpf_core_read(a->dmac, sizeof(a->dmac), &from->ah_attr.roce.dmac);
+		a->known |= VERBS_KNOWS_DMAC;
+	}
+	if (mask & IB_QP_STATE)
+		verbs_set_state(v, state);
+}
+
 static __always_inline void verbs_modified(const struct ib_qp *qp, const struct ib_qp_attr *from, __u32 mask, int error)
 {
 	struct verbs_kernel_qp *v;
 	struct verbs_qp_key key;
 	struct verbs_change *c;
-	__u32 state;
+	__u32 before;
 
 	qp = BPF_CORE_READ(qp, real_qp); /* an XRC QP may be opened several times */
 	verbs_read_key(&key, qp);
 	v = verbs_entry(&key, qp);
 	if (!v)
 		return;
-	c = verbs_tell(VERBS_MODIFIED, v, key.qpn);
-	state = BPF_CORE_READ(from, qp_state);
-	if (!error) {
-		if (mask & IB_QP_STATE && state == IB_QPS_RESET)
-			verbs_forget(&v->attributes);
-		verbs_take(&v->attributes, qp, from, mask);
-		if (mask & IB_QP_AV) {
-			bpf_core_read(v->attributes.dmac, sizeof(v->attributes.dmac), &from->ah_attr.roce.dmac);
-			v->attributes.known |= VERBS_KNOWS_DMAC;
-		}
-		if (mask & IB_QP_STATE)
-			verbs_set_state(v, state);
-	}
+	before = v->attributes.state;
+	if (!error)
+		verbs_take_modification(v, qp, from, mask);
+	c = verbs_tell(VERBS_MODIFIED, v, key.qpn, before); /* only now: 6.1 does not see that a check of it was done before */
 	if (!c)
 		return;
 	c->mask = mask;
@@ -344,7 +353,7 @@ int BPF_PROG(verbs_destroy_begin, struct ib_qp *qp)
 static __always_inline void verbs_tell_destroyed(const struct verbs_kernel_qp *v, __u32 qpn)
 {
 	const struct task_struct *task = (const struct task_struct *)bpf_get_current_task();
-	struct verbs_change *c = verbs_tell(VERBS_DESTROYED, v, qpn);
+	struct verbs_change *c = verbs_tell(VERBS_DESTROYED, v, qpn, v->attributes.state);
 
 	if (!c)
 		return;
@@ -388,7 +397,7 @@ int BPF_PROG(verbs_async, struct ib_event *event)
 	qp = BPF_CORE_READ(qp, real_qp);
 	verbs_read_key(&key, qp);
 	v = verbs_entry(&key, qp);
-	c = v ? verbs_tell(VERBS_ASYNC, v, key.qpn) : NULL;
+	c = v ? verbs_tell(VERBS_ASYNC, v, key.qpn, v->attributes.state) : NULL;
 	if (!c)
 		return 0;
 	c->async_event = BPF_CORE_READ(event, event);
@@ -457,9 +466,11 @@ int BPF_PROG(verbs_query, struct ib_qp *qp, struct ib_qp_attr *from, int mask, s
 	v = verbs_entry(&key, qp);
 	if (!v)
 		return 0;
-	v->query = verbs_round;
 	verbs_take(&v->attributes, qp, from, verbs_told(qp, from) & verbs_not_known(&v->attributes));
+	if (!v->query) /* since when it has been in its state, nobody knows */
+		v->attributes.state = BPF_CORE_READ(from, qp_state);
 	verbs_set_state(v, BPF_CORE_READ(from, qp_state));
+	v->query = verbs_round;
 	if (v->attributes.known & VERBS_KNOWS_CAPABILITIES)
 		return 0;
 	verbs_take_capabilities(&v->attributes, &from->cap, init);
