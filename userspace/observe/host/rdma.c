@@ -11,8 +11,8 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_netlink.h>
 
-#include "lib/shown.h"
 #include "roce/packet/base.h"
+#include "userspace/observe/host/processes.h"
 #include "userspace/observe/host/rdma.h"
 
 #define UNKNOWN 0xfe /* type or state unknown */
@@ -27,6 +27,8 @@ struct rdma {
 	struct nl_sock *socket;
 	struct list devices; /* struct rdma_host_device */
 	struct list qps;     /* struct host_qp */
+	bool qps_complete;
+	struct processes *processes;
 	struct rdma_counters counters; /* of one device */
 };
 
@@ -37,9 +39,11 @@ struct rdma *rdma_open(void)
 	struct timeval patience = { .tv_sec = ANSWER_SECONDS };
 	struct rdma *r = calloc(1, sizeof(*r));
 
-	if (r)
+	if (r) {
 		r->socket = nl_socket_alloc();
-	if (!r || !r->socket || nl_connect(r->socket, NETLINK_RDMA)) {
+		r->processes = processes_open();
+	}
+	if (!r || !r->socket || !r->processes || nl_connect(r->socket, NETLINK_RDMA)) {
 		rdma_close(r);
 		return NULL;
 	}
@@ -55,6 +59,7 @@ void rdma_close(struct rdma *r)
 	if (!r)
 		return;
 	nl_socket_free(r->socket);
+	processes_close(r->processes);
 	free(r->devices.items);
 	free(r->qps.items);
 	free(r->counters.items);
@@ -202,20 +207,6 @@ size_t rdma_devices(struct rdma *r, const struct rdma_host_device **list)
 
 /* ---- QPs ---- */
 
-static void read_program(struct host_qp *qp)
-{
-	char path[32];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%u/comm", qp->pid);
-	f = fopen(path, "re");
-	if (f && fgets(qp->program, sizeof(qp->program), f))
-		qp->program[strcspn(qp->program, "\n")] = 0;
-	shown(qp->program);
-	if (f)
-		fclose(f);
-}
-
 static bool fill_qp(const struct nlattr *nested, struct host_qp *qp)
 {
 	struct nlattr *a[RDMA_NLDEV_ATTR_MAX];
@@ -251,7 +242,16 @@ void rdma_parse_qps(const struct nlmsghdr *message, void (*take)(void *context, 
 struct qps {
 	struct list *list;
 	const struct rdma_host_device *device;
+	struct processes *processes;
 };
+
+static void name_program(struct processes *p, struct host_qp *qp)
+{
+	const struct process *process = processes_find(p, qp->pid);
+
+	if (process)
+		memcpy(qp->program, process->name, sizeof(qp->program));
+}
 
 static void keep_qp(void *context, const struct host_qp *qp)
 {
@@ -264,7 +264,7 @@ static void keep_qp(void *context, const struct host_qp *qp)
 	*to = *qp;
 	memcpy(to->device, q->device->name, sizeof(to->device));
 	if (to->pid)
-		read_program(to);
+		name_program(q->processes, to);
 }
 
 static int take_qps(struct nl_msg *m, void *context)
@@ -285,13 +285,20 @@ size_t rdma_qps(struct rdma *r, const struct host_qp **list)
 	const struct rdma_host_device *d = r->devices.items;
 
 	r->qps.count = 0;
+	r->qps_complete = true;
+	processes_begin(r->processes);
 	for (size_t i = 0; i < r->devices.count; i++, d++)
-		ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_RES_QP_GET, .dump = true, .device = d }, take_qps,
-		    &(struct qps){ &r->qps, d });
+		r->qps_complete &= ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_RES_QP_GET, .dump = true, .device = d },
+				       take_qps, &(struct qps){ &r->qps, d, r->processes });
 	if (r->qps.count)
 		qsort(r->qps.items, r->qps.count, sizeof(struct host_qp), compare_qps);
 	*list = r->qps.items;
 	return r->qps.count;
+}
+
+bool rdma_qps_complete(const struct rdma *r)
+{
+	return r->qps_complete;
 }
 
 /* ---- counters ---- */

@@ -32,6 +32,9 @@ size_t rdma_devices(struct rdma *r, const struct rdma_host_device **list);
 /* The QPs of these devices, sorted by QPN. Valid until the next call. */
 size_t rdma_qps(struct rdma *r, const struct host_qp **list);
 
+/* Whether that list has all QPs: false if a device gave no answer, or stopped in the middle of it. */
+bool rdma_qps_complete(const struct rdma *r);
+
 typedef void rdma_take_counter(void *context, const char *device, const char *name, __u64 value);
 
 /* Reads hw_counters, summed over all ports. */

@@ -77,14 +77,23 @@ const char *kernel_refused(char why[KERNEL_WHY], int error, const char *oldest)
 	return why;
 }
 
-bool kernel_trusts_us(void)
+static bool has_capability(int capability)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
 	syscall(SYS_capget, &header, data);
-	return data[CAP_TO_INDEX(CAP_PERFMON)].effective & CAP_TO_MASK(CAP_PERFMON) ||
-	       data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
+	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+bool kernel_trusts_us(void)
+{
+	return has_capability(CAP_PERFMON) || kernel_may_administer();
+}
+
+bool kernel_may_administer(void)
+{
+	return has_capability(CAP_SYS_ADMIN);
 }
 
 void kernel_keep_capabilities(__u64 keep, bool for_good)

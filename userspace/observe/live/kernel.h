@@ -33,6 +33,9 @@ const char *kernel_refused(char why[KERNEL_WHY], int error, const char *oldest);
  */
 bool kernel_trusts_us(void);
 
+/* CAP_SYS_ADMIN, for which the kernel lists BPF programs, and the types of modules (BTF). */
+bool kernel_may_administer(void);
+
 /*
  * Gives up all capabilities but those whose bits are set (1ull << CAP_BPF), of this thread and those that it begins. Root keeps its
  * user ID, so a program that it starts has all of them again, unless for_good: then no program gets more than this one has.
