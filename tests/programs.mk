@@ -27,6 +27,19 @@ $(addprefix $(BUILD)/tests/support/,verifier_cost.o receive_replay.o receive_cpu
 $(eval $(call test_program,verbs_made_up,verbs_made_up,userspace/command))
 $(BUILD)/tests/verbs_made_up: LDFLAGS += -Wl,-z,muldefs
 
+# A provider of verbs without a device, a program that uses it, and the probes at its calls.
+$(eval $(call test_program,verbs_drive,verbs_drive,userspace/observe/verbs))
+$(BUILD)/tests/support/verbs_drive.o: $(BUILD)/bpf/verbs.skel.h
+PROGRAMS += $(BUILD)/tests/verbs_standin
+$(BUILD)/tests/verbs_standin: $(addprefix $(BUILD)/tests/support/,verbs_standin.o verbs_provider.o)
+$(BUILD)/tests/verbs_standin: LDLIBS += -ldl -lpthread
+VERBS_PROVIDER := $(BUILD)/tests/verbs_provider.so
+all: $(VERBS_PROVIDER)
+$(VERBS_PROVIDER): tests/support/verbs_provider.c tests/support/verbs_provider.h
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared -o $@ $<
+
 .PHONY: budget
 budget: $(BUILD)/tests/verifier_cost
 	@tests/budget.test

@@ -1,61 +1,779 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Until the probes are there: none are. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/verbs.skel.h"
+#include "lib/clock.h"
+#include "lib/grow.h"
 #include "userspace/observe/verbs/calls.h"
+#include "userspace/observe/verbs/cost.h"
+#include "userspace/observe/verbs/hooks.h"
+#include "userspace/observe/verbs/probes.h"
+#include "userspace/observe/verbs/search.h"
+
+#define UPDATE_NS 1000000000ull	 /* most time for searching in one update */
+#define AGAIN_NS 5000000000ull	 /* a process is searched again after that, if its QPs have changed or nothing was found */
+#define FORGET_NS 60000000000ull /* calls of a process that has ended are forgotten after that */
+#define TRIES 10		 /* searches that find nothing */
+#define STOP_AFTER 3		 /* updates above the limit of cost */
+#define PAST 4096
+#define NOTES 32
+#define NOTE 200
+
+/* Where a probe is. */
+struct place {
+	__u64 device, inode, offset;
+	__u8 at;
+};
+
+struct process {
+	__u32 pid;
+	unsigned int qps, qps_searched, tries;
+	__u64 start; /* as in /proc/PID/stat */
+	__u64 searched;
+	enum verbs_blind blind;
+	bool here; /* in this update */
+	struct place *places;
+	size_t place_count, place_room;
+	struct probe_set **sets;
+	size_t set_count, set_room;
+};
+
+struct record {
+	struct verbs_call_key key;
+	struct verbs_calls calls;
+};
+
+struct calls {
+	struct verbs_bpf *bpf;
+	struct calls_options options;
+	bool multi;
+	struct process all; /* probes in every process: pid 0 */
+	struct process *processes; /* by pid */
+	size_t count, room;
+	struct record *records; /* by pid, QPN and age */
+	size_t record_count, record_room;
+	struct record *past; /* of numbers that are another QP's by now */
+	size_t past_count, past_room;
+	struct verbs_cq *cqs;
+	size_t cq_count, cq_room;
+	struct verbs_srq *srqs;
+	size_t srq_count, srq_room;
+	struct cost cost;
+	struct verbs_cost shown;
+	bool has_cost;
+	unsigned int over; /* updates in which they cost too much */
+	char note[NOTES][NOTE];
+	const char *notes[NOTES];
+	size_t note_count;
+};
+
+static __attribute__((format(printf, 2, 3))) void note(struct calls *c, const char *format, ...)
+{
+	char line[NOTE];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	for (size_t i = 0; i < c->note_count; i++) {
+		if (!strcmp(c->notes[i], line))
+			return;
+	}
+	if (c->note_count == NOTES)
+		return;
+	strcpy(c->note[c->note_count], line);
+	c->notes[c->note_count] = c->note[c->note_count];
+	c->note_count++;
+}
+
+/* ---- loading ---- */
+
+static void leave_out(struct verbs_bpf *b)
+{
+	bpf_program__set_autoload(b->progs.verbs_entry, false);
+	bpf_program__set_autoload(b->progs.verbs_return, false);
+	bpf_map__set_autocreate(b->maps.verbs_calls, false);
+	bpf_map__set_autocreate(b->maps.verbs_past, false);
+	bpf_map__set_autocreate(b->maps.verbs_wrs, false);
+	bpf_map__set_autocreate(b->maps.verbs_cqs, false);
+	bpf_map__set_autocreate(b->maps.verbs_srqs, false);
+	bpf_map__set_autocreate(b->maps.verbs_insides, false);
+	bpf_map__set_autocreate(b->maps.verbs_readings, false);
+	bpf_map__set_autocreate(b->maps.verbs_attached, false);
+	bpf_map__set_autocreate(b->maps.verbs_costs, false);
+}
 
 const char *calls_prepare(struct verbs_bpf *b, bool wanted, const struct calls_options *o)
 {
-	(void)b, (void)wanted, (void)o;
-	return "calls are not counted yet";
+	if (!wanted) {
+		leave_out(b);
+		return NULL;
+	}
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) != 1) {
+		leave_out(b);
+		return "calls need Linux 5.17 (bpf_loop) and the right to load BPF programs";
+	}
+	probes_prepare(b, !o->no_multi && probes_have_multi());
+	return NULL;
+}
+
+/* ---- attaching ---- */
+
+static bool is_known(const struct process *p, const struct place *place)
+{
+	for (size_t i = 0; i < p->place_count; i++) {
+		const struct place *known = &p->places[i];
+
+		if (known->inode == place->inode && known->offset == place->offset && known->device == place->device &&
+		    known->at == place->at)
+			return true;
+	}
+	return false;
+}
+
+enum group { OF_CONTEXT, OF_QP, OF_CQ, ALONE, GROUPS };
+
+/* Functions that make sense only together. */
+static enum group group_of(enum verbs_at at)
+{
+	switch (at) {
+	case VERBS_AT_POST_SEND:
+	case VERBS_AT_POST_RECV:
+	case VERBS_AT_POLL_CQ:
+		return OF_CONTEXT;
+	case VERBS_AT_WR_START ... VERBS_AT_WR_ABORT:
+		return OF_QP;
+	case VERBS_AT_START_POLL ... VERBS_AT_END_POLL:
+		return OF_CQ;
+	default:
+		return ALONE;
+	}
+}
+
+static bool has_return(enum verbs_at at)
+{
+	return (at >= VERBS_AT_POST_SEND && at <= VERBS_AT_POLL_CQ) || at == VERBS_AT_WR_COMPLETE || at == VERBS_AT_START_POLL ||
+	       at == VERBS_AT_NEXT_POLL || at >= VERBS_AT_READ_OPCODE;
+}
+
+static bool has_entry(enum verbs_at at)
+{
+	return at < VERBS_AT_READ_OPCODE;
+}
+
+/* A function that was found, and where it is in its file. */
+struct found {
+	const struct search_function *function;
+	const struct search_code *code;
+	struct place place;
+	bool cheap, known;
+};
+
+/* pid: in whose memory it was found. */
+static struct found find(const struct calls *c, const struct process *owner, __u32 pid, const struct search *s, size_t i)
+{
+	const struct search_function *function = &s->functions[i];
+	const struct search_code *code = search_where(s, function->address);
+	struct found f = { .function = function, .code = code };
+	char path[SEARCH_PATH];
+	__u8 bytes[16];
+	ssize_t got = -1;
+	int place, fd;
+
+	f.place = (struct place){ code->device, code->inode, function->address - code->start + code->offset, function->at };
+	/* the file: in memory there may be probes already */
+	search_path(pid, code, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = pread(fd, bytes, sizeof(bytes), f.place.offset);
+		close(fd);
+	}
+	place = got > 0 ? search_cheap_place(bytes, got) : 0;
+	f.cheap = place >= 0 || c->options.expensive;
+	f.place.offset += place > 0 ? place : 0;
+	f.known = is_known(&c->all, &f.place) || is_known(owner, &f.place);
+	return f;
+}
+
+static bool add_set(struct process *owner, struct probe_set **set)
+{
+	if (!grow(owner->sets, owner->set_count, owner->set_room, (size_t)4))
+		return false;
+	*set = calloc(1, sizeof(**set));
+	if (!*set)
+		return false;
+	owner->sets[owner->set_count++] = *set;
+	return true;
+}
+
+static void add_place(struct process *owner, const struct place *place)
+{
+	if (grow(owner->places, owner->place_count, owner->place_room, (size_t)32))
+		owner->places[owner->place_count++] = *place;
+}
+
+/* Attaches what is wanted of one file. Returns 0 or an errno. */
+static int attach_code(struct calls *c, struct process *owner, __u32 pid, const struct found *found, size_t count,
+		       const struct search_code *code)
+{
+	char path[SEARCH_PATH];
+	struct probe_set *set;
+	size_t places = owner->place_count;
+	int error;
+
+	if (!add_set(owner, &set))
+		return ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct found *f = &found[i];
+		struct probe_place p = { f->place.offset, f->function->at | (__u64)f->function->opcode << 8 };
+
+		if (f->known || f->code->inode != code->inode || f->code->device != code->device)
+			continue;
+		if (has_entry(f->function->at) && set->entries < PROBE_PLACES)
+			set->entry[set->entries++] = p;
+		if (has_return(f->function->at) && set->returns < PROBE_PLACES)
+			set->returned[set->returns++] = p;
+		add_place(owner, &f->place);
+	}
+	if (!set->entries && !set->returns)
+		return 0;
+	search_path(pid, code, path);
+	error = probes_attach(set, c->bpf, c->multi, path, owner->pid);
+	if (error)
+		owner->place_count = places;
+	return error;
+}
+
+static void say_expensive(struct calls *c, __u32 pid, const bool *expensive)
+{
+	if (expensive[OF_QP])
+		note(c, "process %u: what it posts by ibv_wr_*() is not counted: without --expensive its provider's functions are too slow "
+			"to probe", pid);
+	if (expensive[OF_CQ])
+		note(c, "process %u: what it polls from extended CQs is not counted: without --expensive its provider's functions are too "
+			"slow to probe", pid);
+}
+
+/* Attaches at the functions that a search has found. pid: in whose memory. owner->pid: whose calls, 0: all. */
+static enum verbs_blind attach(struct calls *c, struct process *owner, __u32 pid, const struct search *s)
+{
+	struct found *found = calloc(s->count + 1, sizeof(*found));
+	bool expensive[GROUPS] = { false }, wanted = false;
+	enum verbs_blind blind = VERBS_SEEN;
+	int error = 0;
+
+	if (!found)
+		return VERBS_REFUSED;
+	for (size_t i = 0; i < s->count; i++) {
+		found[i] = find(c, owner, pid, s, i);
+		expensive[group_of(found[i].function->at)] |= !found[i].cheap;
+	}
+	for (size_t i = 0; i < s->count; i++) {
+		enum group group = group_of(found[i].function->at);
+
+		found[i].known |= !found[i].cheap || (group != ALONE && expensive[group]);
+		wanted |= !found[i].known;
+	}
+	say_expensive(c, pid, expensive);
+	if (expensive[OF_CONTEXT]) {
+		blind = VERBS_EXPENSIVE;
+		wanted = false;
+	}
+	for (size_t i = 0; i < s->count && wanted && !error; i++) {
+		bool first = true;
+
+		for (size_t k = 0; k < i && first; k++)
+			first = found[k].code->inode != found[i].code->inode || found[k].code->device != found[i].code->device;
+		if (first)
+			error = attach_code(c, owner, pid, found, s->count, found[i].code);
+	}
+	free(found);
+	if (error) {
+		note(c, "process %u: the kernel refuses probes: %s", pid, strerror(error));
+		return VERBS_REFUSED;
+	}
+	if (wanted && owner->pid) {
+		__u64 now = now_ns();
+
+		bpf_map_update_elem(bpf_map__fd(c->bpf->maps.verbs_attached), &owner->pid, &now, BPF_ANY);
+	}
+	return blind;
+}
+
+static void detach(struct process *p)
+{
+	probes_detach(p->sets, p->set_count);
+	for (size_t i = 0; i < p->set_count; i++)
+		free(p->sets[i]);
+	free(p->sets);
+	free(p->places);
+	p->sets = NULL;
+	p->places = NULL;
+	p->set_count = p->set_room = p->place_count = p->place_room = 0;
+}
+
+static struct search_limits limits_of(const struct calls *c)
+{
+	struct search_limits limits = SEARCH_LIMITS;
+
+	limits.any_uverbs = c->options.any_uverbs;
+	return limits;
+}
+
+/* The providers of our own libibverbs: for all processes that use the same files. */
+static void attach_all(struct calls *c)
+{
+	struct search_limits limits = limits_of(c);
+	struct search s = { 0 };
+	struct hooks h;
+
+	if (c->options.no_devices || !hooks_open(&h))
+		return;
+	if (search_process(h.pid, &limits, &s) && attach(c, &c->all, h.pid, &s) == VERBS_SEEN)
+		c->bpf->bss->verbs_attached_all = now_ns();
+	search_free(&s);
+	hooks_close(&h);
+}
+
+/* ---- processes ---- */
+
+/* When it began, to tell it from one that gets its number; 0: it has ended. */
+static __u64 start_of(__u32 pid)
+{
+	char path[64], text[1024], *at;
+	unsigned long long start = 0;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[got > 0 ? got : 0] = 0;
+	at = strrchr(text, ')'); /* the name before it may have any character */
+	for (int i = 0; at && i < 20; i++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, "%llu", &start) == 1 ? start : 0;
+}
+
+static void search_in(struct calls *c, struct process *p)
+{
+	struct search_limits limits = limits_of(c);
+	struct search s;
+
+	p->searched = now_ns();
+	p->qps_searched = p->qps;
+	if (search_process(p->pid, &limits, &s)) {
+		p->blind = attach(c, p, p->pid, &s);
+		p->tries = 0;
+	} else {
+		p->tries++;
+		p->blind = s.error ? VERBS_REFUSED : VERBS_NO_PROVIDER;
+		if (s.error)
+			note(c, "process %u: its memory cannot be read: %s", p->pid, strerror(s.error));
+		else if (s.cut)
+			note(c, "process %u: only %llu MiB of its memory were looked through, and no device was found in them", p->pid,
+			     (unsigned long long)(s.bytes >> 20));
+	}
+	search_free(&s);
+}
+
+static bool is_due(const struct process *p, __u64 now)
+{
+	if (!p->searched)
+		return true;
+	if (now - p->searched < AGAIN_NS)
+		return false;
+	return p->qps != p->qps_searched || (p->blind == VERBS_NO_PROVIDER && p->tries < TRIES);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static struct process *find_process(const struct calls *c, __u32 pid)
+{
+	struct process key = { .pid = pid };
+
+	return c->count ? bsearch(&key, c->processes, c->count, sizeof(key), by_pid) : NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const __u32 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Those that have ended, and whose number may be another one's, lose their probes. */
+static void remove_ended(struct calls *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct process *p = &c->processes[i];
+
+		if (p->here && p->start == start_of(p->pid)) {
+			c->processes[kept++] = *p;
+			continue;
+		}
+		detach(p);
+		bpf_map_delete_elem(bpf_map__fd(c->bpf->maps.verbs_attached), &p->pid);
+	}
+	c->count = kept;
+}
+
+static void update_processes(struct calls *c, const __u32 *pids, size_t count)
+{
+	__u32 *sorted = malloc((count + 1) * sizeof(*sorted));
+
+	if (!sorted)
+		return;
+	memcpy(sorted, pids, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), by_number);
+	for (size_t i = 0; i < c->count; i++)
+		c->processes[i].here = false;
+	for (size_t i = 0, same; i < count; i += same) {
+		struct process *p = find_process(c, sorted[i]);
+
+		for (same = 1; i + same < count && sorted[i + same] == sorted[i]; same++)
+			;
+		if (p) {
+			p->here = true;
+			p->qps = same;
+		}
+	}
+	remove_ended(c);
+	for (size_t i = 0, same; i < count; i += same) {
+		struct process p = { .pid = sorted[i], .start = start_of(sorted[i]), .blind = VERBS_NO_PROVIDER, .here = true };
+
+		for (same = 1; i + same < count && sorted[i + same] == sorted[i]; same++)
+			;
+		p.qps = same;
+		if (!p.pid || !p.start || find_process(c, p.pid) || !grow(c->processes, c->count, c->room, (size_t)16))
+			continue;
+		c->processes[c->count++] = p;
+		qsort(c->processes, c->count, sizeof(*c->processes), by_pid);
+	}
+	free(sorted);
+}
+
+static void search_due(struct calls *c)
+{
+	__u64 began = now_ns();
+
+	for (size_t i = 0; i < c->count && now_ns() - began < UPDATE_NS; i++) {
+		if (is_due(&c->processes[i], began))
+			search_in(c, &c->processes[i]);
+	}
+}
+
+/* ---- reading ---- */
+
+static int by_key(const void *a, const void *b)
+{
+	const struct record *x = a, *y = b;
+
+	if (x->key.pid != y->key.pid)
+		return x->key.pid < y->key.pid ? -1 : 1;
+	if (x->key.qpn != y->key.qpn)
+		return x->key.qpn < y->key.qpn ? -1 : 1;
+	return x->calls.since < y->calls.since ? -1 : x->calls.since > y->calls.since;
+}
+
+/* What its requests are remembered in. */
+static void forget_requests(const struct calls *c, const struct verbs_calls *calls)
+{
+	struct verbs_block_key key = { .id = calls->id };
+	__u64 end = calls->tail / VERBS_BLOCK, most = calls->head / VERBS_BLOCK + VERBS_WAITING / VERBS_BLOCK;
+
+	for (key.block = calls->head / VERBS_BLOCK; key.block <= end && key.block <= most; key.block++)
+		bpf_map_delete_elem(bpf_map__fd(c->bpf->maps.verbs_wrs), &key);
+}
+
+static bool has_ended(__u32 pid)
+{
+	return kill(pid, 0) && errno == ESRCH;
+}
+
+static bool is_forgotten(const struct record *r, __u64 now)
+{
+	const struct verbs_calls *calls = &r->calls;
+	__u64 last = calls->last_completion > calls->last_post ? calls->last_completion : calls->last_post;
+
+	if (calls->since > last)
+		last = calls->since;
+	return now > last + FORGET_NS && has_ended(r->key.pid);
+}
+
+static void read_records(struct calls *c)
+{
+	int fd = bpf_map__fd(c->bpf->maps.verbs_calls);
+	struct verbs_call_key key, next;
+	bool more = !bpf_map_get_next_key(fd, NULL, &key);
+	__u64 now = now_ns();
+
+	c->record_count = 0;
+	for (size_t i = 0; more && i < 2 * VERBS_QPS; i++) {
+		struct record *r;
+
+		more = !bpf_map_get_next_key(fd, &key, &next);
+		if (!grow(c->records, c->record_count, c->record_room, (size_t)64))
+			break;
+		r = &c->records[c->record_count];
+		r->key = key;
+		if (!bpf_map_lookup_elem(fd, &key, &r->calls)) {
+			if (is_forgotten(r, now)) {
+				forget_requests(c, &r->calls);
+				bpf_map_delete_elem(fd, &key);
+			} else {
+				c->record_count++;
+			}
+		}
+		key = next;
+	}
+	qsort(c->records, c->record_count, sizeof(*c->records), by_key);
+}
+
+static void take_past(struct calls *c, const struct record *r)
+{
+	if (c->past_count == PAST) {
+		memmove(c->past, c->past + PAST / 2, PAST / 2 * sizeof(*c->past));
+		c->past_count = PAST / 2;
+	}
+	if (grow(c->past, c->past_count, c->past_room, (size_t)16))
+		c->past[c->past_count++] = *r;
+}
+
+static void read_past(struct calls *c)
+{
+	int fd = bpf_map__fd(c->bpf->maps.verbs_past);
+	struct verbs_past_key key;
+
+	for (int i = 0; i < PAST && !bpf_map_get_next_key(fd, NULL, &key); i++) {
+		struct record r = { .key = key.key };
+
+		if (!bpf_map_lookup_elem(fd, &key, &r.calls)) {
+			forget_requests(c, &r.calls);
+			take_past(c, &r);
+		}
+		bpf_map_delete_elem(fd, &key);
+	}
+}
+
+static void read_cqs(struct calls *c)
+{
+	int fd = bpf_map__fd(c->bpf->maps.verbs_cqs);
+	struct verbs_queue_key key, next;
+	struct verbs_cq_calls calls;
+	bool more = !bpf_map_get_next_key(fd, NULL, &key);
+
+	c->cq_count = 0;
+	for (size_t i = 0; more && i < 2 * VERBS_QPS; i++, key = next) {
+		more = !bpf_map_get_next_key(fd, &key, &next);
+		if (bpf_map_lookup_elem(fd, &key, &calls) || !grow(c->cqs, c->cq_count, c->cq_room, (size_t)16))
+			continue;
+		if (has_ended(key.pid)) {
+			bpf_map_delete_elem(fd, &key);
+			continue;
+		}
+		c->cqs[c->cq_count++] = (struct verbs_cq){
+			key.pid, key.address, calls.polls, calls.empty, calls.failed, calls.completions, calls.batch_most, calls.notified,
+		};
+	}
+}
+
+static void read_srqs(struct calls *c)
+{
+	int fd = bpf_map__fd(c->bpf->maps.verbs_srqs);
+	struct verbs_queue_key key, next;
+	struct verbs_srq_calls calls;
+	bool more = !bpf_map_get_next_key(fd, NULL, &key);
+
+	c->srq_count = 0;
+	for (size_t i = 0; more && i < 2 * VERBS_QPS; i++, key = next) {
+		more = !bpf_map_get_next_key(fd, &key, &next);
+		if (bpf_map_lookup_elem(fd, &key, &calls) || !grow(c->srqs, c->srq_count, c->srq_room, (size_t)16))
+			continue;
+		if (has_ended(key.pid)) {
+			bpf_map_delete_elem(fd, &key);
+			continue;
+		}
+		c->srqs[c->srq_count++] = (struct verbs_srq){ key.pid, key.address, calls.posts, calls.wrs, calls.bytes, calls.refused };
+	}
+}
+
+/* ---- */
+
+static void stop(struct calls *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		detach(&c->processes[i]);
+		c->processes[i].blind = VERBS_STOPPED;
+	}
+	detach(&c->all);
+	cost_close(&c->cost);
+	c->shown.stopped = true;
+	note(c, "the probes cost %.1f %% of a core, more than the limit of %.1f %%, and were taken away: calls are counted up to there",
+	     100 * c->shown.share, 100 * c->options.most);
+}
+
+static void update_cost(struct calls *c)
+{
+	cost_update(&c->cost, c->bpf, &c->shown);
+	c->over = c->options.most > 0 && c->shown.share > c->options.most ? c->over + 1 : 0;
+	if (c->over >= STOP_AFTER)
+		stop(c);
+}
+
+static void note_pid_namespace(struct calls *c)
+{
+	char target[64];
+	ssize_t length = readlink("/proc/self/ns/pid", target, sizeof(target) - 1);
+
+	target[length > 0 ? length : 0] = 0;
+	/* include/linux/proc_ns.h: PROC_PID_INIT_INO */
+	if (strcmp(target, "pid:[4026531836]"))
+		note(c, "this is not the machine's first PID namespace: the kernel's programs know processes by other numbers, and their calls "
+			"are not shown");
 }
 
 struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o)
 {
-	(void)b, (void)o;
-	return NULL;
+	struct calls *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->bpf = b;
+	c->options = *o;
+	c->multi = bpf_program__expected_attach_type(b->progs.verbs_entry) != 0;
+	note_pid_namespace(c);
+	c->has_cost = cost_open(&c->cost, b, c->multi);
+	if (c->has_cost)
+		attach_all(c);
+	else
+		note(c, "the kernel refuses probes at functions of programs (uprobes): no calls are counted");
+	return c;
 }
 
 void calls_close(struct calls *c)
 {
-	(void)c;
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->count; i++)
+		detach(&c->processes[i]);
+	detach(&c->all);
+	cost_close(&c->cost);
+	free(c->processes);
+	free(c->records);
+	free(c->past);
+	free(c->cqs);
+	free(c->srqs);
+	free(c);
 }
 
 void calls_update(struct calls *c, const __u32 *pids, size_t count)
 {
-	(void)c, (void)pids, (void)count;
+	if (!c->has_cost)
+		return;
+	update_processes(c, pids, count);
+	if (!c->shown.stopped) {
+		search_due(c);
+		update_cost(c);
+	}
+	read_past(c);
+	read_records(c);
+	read_cqs(c);
+	read_srqs(c);
+}
+
+static bool is_of(const struct record *r, const char *device, __u64 born)
+{
+	return (!device || !strncmp(r->calls.device, device, sizeof(r->calls.device) - 1)) && (!born || r->calls.born == born);
+}
+
+static int by_qp(const void *a, const void *b)
+{
+	const struct record *x = a, *y = b;
+
+	if (x->key.pid != y->key.pid)
+		return x->key.pid < y->key.pid ? -1 : 1;
+	return x->key.qpn < y->key.qpn ? -1 : x->key.qpn > y->key.qpn;
 }
 
 const struct verbs_calls *calls_find(const struct calls *c, __u32 pid, __u32 qpn, const char *device, __u64 born)
 {
-	(void)c, (void)pid, (void)qpn, (void)device, (void)born;
+	struct record key = { .key = { .pid = pid, .qpn = qpn } };
+	const struct record *r = c->record_count ? bsearch(&key, c->records, c->record_count, sizeof(key), by_qp) : NULL;
+	const struct record *end = c->records + c->record_count, *newest = NULL;
+
+	while (r && r > c->records && !by_qp(r - 1, &key))
+		r--;
+	for (; r && r < end && !by_qp(r, &key); r++) {
+		if (is_of(r, device, born))
+			newest = r;
+	}
+	if (newest || !born)
+		return newest ? &newest->calls : NULL;
+	for (size_t i = c->past_count; i > 0; i--) {
+		if (!by_qp(&c->past[i - 1], &key) && is_of(&c->past[i - 1], device, born))
+			return &c->past[i - 1].calls;
+	}
 	return NULL;
 }
 
 enum verbs_blind calls_blind(const struct calls *c, __u32 pid)
 {
-	(void)c, (void)pid;
-	return VERBS_REFUSED;
+	const struct process *p = find_process(c, pid);
+
+	if (!c->has_cost)
+		return VERBS_REFUSED;
+	if (c->shown.stopped)
+		return VERBS_STOPPED;
+	if (p && p->blind != VERBS_NO_PROVIDER)
+		return p->blind;
+	/* its calls have come, wherever they were found */
+	for (size_t i = 0; i < c->record_count; i++) {
+		if (c->records[i].key.pid == pid)
+			return VERBS_SEEN;
+	}
+	return VERBS_NO_PROVIDER;
 }
 
 size_t calls_cqs(const struct calls *c, const struct verbs_cq **list)
 {
-	(void)c, (void)list;
-	return 0;
+	*list = c->cqs;
+	return c->cq_count;
 }
 
 size_t calls_srqs(const struct calls *c, const struct verbs_srq **list)
 {
-	(void)c, (void)list;
-	return 0;
+	*list = c->srqs;
+	return c->srq_count;
 }
 
 const struct verbs_cost *calls_cost(const struct calls *c)
 {
-	(void)c;
-	return NULL;
+	return c->has_cost ? &c->shown : NULL;
 }
 
 size_t calls_notes(const struct calls *c, const char *const **lines)
 {
-	(void)c, (void)lines;
-	return 0;
+	*lines = (const char *const *)c->notes;
+	return c->note_count;
 }
