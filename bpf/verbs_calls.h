@@ -331,47 +331,29 @@ static __always_inline void verbs_step_over(struct verbs_calls *calls)
 
 struct verbs_sum {
 	__u64 list, bytes;
-	__u32 left;
 };
 
-#define VERBS_SGES_AT_ONCE 4
-
-static long verbs_sum_some(__u32 i, struct verbs_sum *s)
+static long verbs_sum_one(__u32 i, struct verbs_sum *s)
 {
-	struct verbs_user_sge sge[VERBS_SGES_AT_ONCE];
-	__u32 n = s->left;
+	__u32 length = 0;
 
 	(void)i;
-	if (n >= VERBS_SGES_AT_ONCE) {
-		n = VERBS_SGES_AT_ONCE;
-		if (!verbs_user(&sge, s->list))
-			return 1;
-	} else {
-		__builtin_memset(sge, 0, sizeof(sge));
-		/* by hand: a length that is a variable costs the verifier more than this */
-		if (n > 0 && !verbs_user(&sge[0], s->list))
-			return 1;
-		if (n > 1 && !verbs_user(&sge[1], s->list + sizeof(sge[0])))
-			return 1;
-		if (n > 2 && !verbs_user(&sge[2], s->list + 2 * sizeof(sge[0])))
-			return 1;
-	}
-	s->bytes += (__u64)sge[0].length + sge[1].length + sge[2].length + sge[3].length;
-	s->list += sizeof(sge);
-	s->left -= n;
-	return !s->left;
+	if (!verbs_user(&length, s->list + VERBS_SGE_LENGTH))
+		return 1;
+	s->bytes += length;
+	s->list += sizeof(struct verbs_user_sge);
+	return 0;
 }
 
 /* Bytes of the elements, at most VERBS_SGES of them. */
 static __noinline __u64 verbs_sum(__u64 list, __u32 n)
 {
-	struct verbs_sum s = { .list = list, .bytes = verbs_zero, .left = n < VERBS_SGES ? n : VERBS_SGES };
+	struct verbs_sum s = { .list = list, .bytes = verbs_zero };
 	__u32 length = 0;
 
 	if (n == 1)
 		return verbs_user(&length, list + VERBS_SGE_LENGTH) ? length : 0;
-	if (n)
-		bpf_loop(VERBS_SGES / VERBS_SGES_AT_ONCE, verbs_sum_some, &s, 0);
+	bpf_loop(n < VERBS_SGES ? n : VERBS_SGES, verbs_sum_one, &s, 0);
 	return s.bytes;
 }
 
@@ -617,7 +599,7 @@ static long verbs_take_back_one(__u32 i, struct verbs_take_back *t)
 static __noinline __u64 verbs_take_back(struct verbs_calls *calls, __u64 from, __u64 to, __u64 bad)
 {
 	struct verbs_take_back t = {
-		.calls = calls, .at = from, .end = to, .bad = bad, .first = ~0ull, .wrs = verbs_zero,
+		.calls = calls, .at = from, .end = to, .bad = bad, .first = ~verbs_zero, .wrs = verbs_zero,
 		.thread = bpf_get_current_pid_tgid(),
 	};
 
@@ -856,7 +838,7 @@ static long verbs_seek_one(__u32 i, struct verbs_seek *s)
 
 static __always_inline void verbs_seek(struct verbs_seek *s, bool any)
 {
-	s->first = s->found = ~0ull;
+	s->first = s->found = ~verbs_zero;
 	s->tries = verbs_zero;
 	s->any = any;
 	s->most = any ? VERBS_FAILED_AHEAD : VERBS_AHEAD;

@@ -66,7 +66,7 @@ static void take(struct provider_qp *qp, const struct ibv_send_wr *wr, uint64_t 
 	struct ibv_wc wc = { .wr_id = wr->wr_id, .qp_num = qp->x.qp_base.qp_num, .opcode = wc_opcode(wr->opcode) };
 	struct truth *t = &qp->truth;
 
-	qp->used++;
+	__atomic_fetch_add(&qp->used, 1, __ATOMIC_RELAXED);
 	qp->unsignalled++;
 	t->wrs++;
 	t->opcode[wr->opcode & 15]++;

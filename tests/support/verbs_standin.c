@@ -521,6 +521,8 @@ static void command(const char *name, const unsigned int n[4])
 		qp_at(n[0])->fail = n[1], printf("fails\n");
 	else if (!strcmp(name, "sigall"))
 		qp_at(n[0])->sig_all = 1, printf("all\n");
+	else if (!strcmp(name, "qp"))
+		printf("%u\n", base(qp_at(n[0]))->qp_num);
 	else if (!strcmp(name, "depth"))
 		qp_at(n[0])->depth = n[1], printf("depth\n");
 	else if (!strcmp(name, "again")) /* another QP of the same number */

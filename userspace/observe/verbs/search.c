@@ -42,7 +42,7 @@ struct searched {
 	const struct search_limits *limits;
 	__u32 pid;
 	int mem, pagemap;
-	__u64 began;
+	__u64 began, bytes_before; /* this look */
 	struct range *ranges; /* the smallest first */
 	size_t range_count, range_room;
 	__u64 low, high; /* all code is between them */
@@ -338,7 +338,7 @@ static size_t look_for_extended(struct searched *h, const __u8 *memory, size_t b
 
 static bool is_over(struct searched *h)
 {
-	if (h->s->bytes >= h->limits->bytes || now_ns() - h->began >= h->limits->ns)
+	if (h->s->bytes - h->bytes_before >= h->limits->bytes || now_ns() - h->began >= h->limits->ns)
 		h->s->cut = true;
 	return h->s->cut || h->s->error;
 }
@@ -429,13 +429,19 @@ static void walk_range(struct searched *h, struct range range)
 
 static void look_everywhere(struct searched *h, size_t (*look)(struct searched *, const __u8 *, size_t, __u64))
 {
+	bool cut = h->s->cut;
+
 	h->look = look;
+	h->began = now_ns();
+	h->bytes_before = h->s->bytes;
+	h->s->cut = false;
 	for (size_t i = 0; i < h->range_count && !is_over(h); i++) {
 		if (!h->no_scan && !scan_range(h, h->ranges[i]))
 			h->no_scan = true;
 		if (h->no_scan)
 			walk_range(h, h->ranges[i]);
 	}
+	h->s->cut |= cut;
 }
 
 static void look_through(struct searched *h)
@@ -454,7 +460,8 @@ static void look_through(struct searched *h)
 
 bool search_process(__u32 pid, const struct search_limits *limits, struct search *s)
 {
-	struct searched h = { .s = s, .limits = limits, .pid = pid, .began = now_ns(), .mem = -1, .pagemap = -1 };
+	struct searched h = { .s = s, .limits = limits, .pid = pid, .mem = -1, .pagemap = -1 };
+	__u64 began = now_ns();
 
 	*s = (struct search){ 0 };
 	if (read_mappings(pid, s, &h)) {
@@ -472,7 +479,7 @@ bool search_process(__u32 pid, const struct search_limits *limits, struct search
 		close(h.pagemap);
 	free(h.buffer);
 	free(h.ranges);
-	s->ns = now_ns() - h.began;
+	s->ns = now_ns() - began;
 	return s->contexts;
 }
 

@@ -33,8 +33,8 @@ struct search_function {
 };
 
 struct search_limits {
-	__u64 bytes; /* most that are read */
-	__u64 ns;    /* most time */
+	__u64 bytes; /* most that are read: once for contexts, and once more for their QPs and CQs */
+	__u64 ns;    /* most time, as well */
 	bool any_uverbs; /* any file whose name begins with uverbs is a device of RDMA, not only the kernel's; for tests */
 };
 
