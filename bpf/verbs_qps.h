@@ -63,7 +63,7 @@ static __always_inline void verbs_birth_key_of(struct verbs_birth_key *key, cons
 }
 
 /* Its entry, made if there is none. NULL: the map is full. */
-static __always_inline struct verbs_kernel_qp *verbs_entry(const struct verbs_qp_key *key, const struct ib_qp *qp)
+static __always_inline struct verbs_kernel_qp *verbs_known_qp(const struct verbs_qp_key *key, const struct ib_qp *qp)
 {
 	struct verbs_kernel_qp *v = bpf_map_lookup_elem(&verbs_qps, key);
 	const struct ib_device *device;
@@ -249,7 +249,7 @@ static __always_inline void verbs_created(const struct ib_qp *qp, const struct i
 		return;
 	verbs_read_key(&key, qp);
 	bpf_map_delete_elem(&verbs_qps, &key); /* one that was destroyed where no program of ours is */
-	v = verbs_entry(&key, qp);
+	v = verbs_known_qp(&key, qp);
 	if (!v)
 		return;
 	v->born = v->state_since = birth.born;
@@ -293,7 +293,7 @@ static __always_inline void verbs_modified(const struct ib_qp *qp, const struct 
 
 	qp = BPF_CORE_READ(qp, real_qp); /* an XRC QP may be opened several times */
 	verbs_read_key(&key, qp);
-	v = verbs_entry(&key, qp);
+	v = verbs_known_qp(&key, qp);
 	if (!v)
 		return;
 	before = v->attributes.state;
@@ -396,7 +396,7 @@ int BPF_PROG(verbs_async, struct ib_event *event)
 
 	qp = BPF_CORE_READ(qp, real_qp);
 	verbs_read_key(&key, qp);
-	v = verbs_entry(&key, qp);
+	v = verbs_known_qp(&key, qp);
 	c = v ? verbs_tell(VERBS_ASYNC, v, key.qpn, v->attributes.state) : NULL;
 	if (!c)
 		return 0;
@@ -463,7 +463,7 @@ int BPF_PROG(verbs_query, struct ib_qp *qp, struct ib_qp_attr *from, int mask, s
 		return 0;
 	qp = BPF_CORE_READ(qp, real_qp);
 	verbs_read_key(&key, qp);
-	v = verbs_entry(&key, qp);
+	v = verbs_known_qp(&key, qp);
 	if (!v)
 		return 0;
 	verbs_take(&v->attributes, qp, from, verbs_told(qp, from) & verbs_not_known(&v->attributes));
