@@ -161,7 +161,7 @@ class Part:
     def table(self):
         """The [[part]] of a plan file that says the same, with every key. None: without that key."""
         return {**{key: getattr(self, key) for key in KEYS}, "rates": [rate or "full" for rate in self.rates],
-                "inject": self.inject.text or None, "verbs": self.verbs or None, "goal": self.goal.text}
+                "inject": self.inject.text or None, "verbs": self.verbs or None, "calls": self.calls or None, "goal": self.goal.text}
 
     def chosen(self):
         carried = all_rows(loads(self.sizes, self.rates, self.flows, self.ip, self.path_mtu, delay_us=self.delay_us,
