@@ -12,6 +12,12 @@ static const struct option_entry printed[] = {
 	{ 0 },
 };
 
+static const struct option_entry counted[] = {
+	{ "calls", NULL, "also count what the programs of this machine's QPs post and complete (as verbs --calls)",
+	  OPTION_FLAG(struct monitor_options, calls) },
+	{ 0 },
+};
+
 static const struct option_entry interfaces[] = {
 	{ "wait", NULL, "wait for interfaces that are missing or have gone", OPTION_FLAG(struct monitor_options, live.wait) },
 	{ "detach", NULL, "remove what a killed --share, or a filter, has left on the interfaces, and end",
@@ -42,6 +48,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_once, offsetof(struct monitor_options, live.once) },
 	{ NULL, arguments_imm, offsetof(struct monitor_options, live.settings.blocks) },
 	{ NULL, arguments_expect, offsetof(struct monitor_options, live.expect) },
+	{ NULL, counted, 0 },
 	{ "Interfaces", arguments_mode, offsetof(struct monitor_options, live) },
 	{ NULL, arguments_attach, offsetof(struct monitor_options, live) },
 	{ NULL, arguments_ready, offsetof(struct monitor_options, live) },

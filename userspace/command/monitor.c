@@ -19,6 +19,7 @@
 #include "userspace/observe/live/taken.h"
 #include "userspace/observe/model/history.h"
 #include "userspace/observe/model/limit.h"
+#include "userspace/observe/verbs/verbs.h"
 #include "userspace/render/output/events.h"
 #include "userspace/render/prometheus/exporter.h"
 #include "userspace/render/prometheus/memory.h"
@@ -26,6 +27,7 @@
 #include "userspace/render/screen/screen.h"
 
 #define EVENTS_PAUSE 100000000 /* ns between two reads of events */
+#define CALLS_MOST 0.05	       /* share of a core that probes at calls may cost; then they are taken away */
 #define TICK 1000000000	       /* ns: the longest wait, since others need regular calls */
 
 struct monitor {
@@ -43,6 +45,7 @@ struct monitor {
 	struct events *events;
 	struct focus *focus;
 	struct host *host;
+	struct verbs *verbs; /* NULL: calls are not counted */
 	struct screen *screen;
 	bool had_screen; /* the final report goes to the terminal and has to fit */
 	struct exporter *exporter;
@@ -117,6 +120,10 @@ static bool take_snapshot(struct monitor *m)
 		m->now.events = (struct snapshot_events){ true, taken_lost(&m->taken), taken_suppressed(&m->taken) };
 	if (m->host)
 		host_update(m->host, &m->live, &m->now);
+	if (m->host && m->verbs) {
+		verbs_update(m->verbs);
+		verbs_add_calls(m->verbs, &m->now);
+	}
 	return true;
 }
 
@@ -396,6 +403,24 @@ static bool begin_exporter(struct monitor *m)
 	return m->exporter || !m->options->prometheus;
 }
 
+/* Before capabilities are given up: the probes of programs that begin later need some that counting does not. */
+static bool begin_calls(struct monitor *m)
+{
+	const struct verbs_options o = { .calls = true, .most = CALLS_MOST };
+
+	if (m->options->calls)
+		m->verbs = verbs_open(&o);
+	return m->verbs || !m->options->calls;
+}
+
+static void restrict_capabilities(const struct monitor *m)
+{
+	const struct monitor_options *o = m->options;
+	unsigned int later = o->added && o->added->files ? LIVE_FILES : 0;
+
+	live_restrict(&m->live, later | (o->on_fault ? LIVE_STARTS : 0) | (o->calls ? LIVE_PROBES : 0));
+}
+
 static bool faulty(const struct monitor *m)
 {
 	const struct monitor_added *added = m->options->added;
@@ -415,7 +440,9 @@ static int run(struct monitor *m)
 	status = m->takes ? begin_taking(m) : begin_counting(m);
 	if (status)
 		return status;
-	live_restrict(&m->live, (m->options->added && m->options->added->files ? LIVE_FILES : 0) | (m->options->on_fault ? LIVE_STARTS : 0));
+	if (!begin_calls(m))
+		return EXIT_COULD_NOT;
+	restrict_capabilities(m);
 	if (m->options->added && !m->options->added->begin(m->options->added->context, &m->live)) {
 		m->live.pin.keep = m->live.pin.resumed; /* what this command began ends with it */
 		return EXIT_COULD_NOT;
@@ -436,6 +463,7 @@ static void end(struct monitor *m)
 	fclose(m->out);
 	live_end(&m->live);
 	host_close(m->host);
+	verbs_close(m->verbs);
 	history_free(m->history);
 	focus_close(m->focus);
 	snapshot_free(&m->now);

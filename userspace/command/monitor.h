@@ -49,6 +49,7 @@ struct monitor_options {
 	const char *unpin;    /* remove this pin and do nothing else; NULL: no */
 	__u64 event_limit;    /* events of one stream in a second */
 	bool json, plain, quiet, events;
+	bool calls; /* what the programs of this machine's QPs post is counted, too (userspace/observe/verbs/verbs.h) */
 	bool detach; /* call live_clear() and do nothing else */
 };
 

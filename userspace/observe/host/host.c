@@ -247,6 +247,13 @@ void host_update(struct host *h, const struct live *l, struct snapshot *s)
 	s->host = &h->report;
 }
 
+void host_add_calls(struct snapshot_stream *s, const struct host_calls *calls)
+{
+	struct host_owner *o = (struct host_owner *)s->owner; /* of find_owners(), whose memory it is: those without a QP are shared */
+
+	o->calls = *calls;
+}
+
 size_t host_counters(const struct host *h, const struct host_counter **counters)
 {
 	*counters = h ? h->report.counters : NULL;

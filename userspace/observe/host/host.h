@@ -46,9 +46,18 @@ enum host_astray {
 	HOST_ADDRESS, /* the destination MAC is its own, the IP address is not */
 };
 
+/* What the program of a local QP posts (userspace/observe/verbs/verbs.h). */
+struct host_calls {
+	bool known;
+	__u64 wrs, completions, failed; /* requests posted; completions of requests and receives, of which failed were no success */
+	__u64 outstanding;		/* requests posted and not known to be completed */
+	__u64 half_ns, late_ns;		/* half of the requests, and 99 % of them, were completed within; 0: not known */
+};
+
 /* The local end of a stream. */
 struct host_owner {
 	const struct host_qp *qp; /* the local QP; NULL: see words */
+	struct host_calls calls;
 	bool local;	/* one of its addresses is local: there should be a QP here */
 	bool outward;	/* this machine sends it */
 	enum host_astray astray;
@@ -105,6 +114,9 @@ void host_close(struct host *h);
  * machine knows into the map `pairs` of the kernel program (PAIR_NETLINK).
  */
 void host_update(struct host *h, const struct live *l, struct snapshot *s);
+
+/* Adds what the owner of a stream posts, after host_update(). The stream has an owner with a QP. */
+void host_add_calls(struct snapshot_stream *s, const struct host_calls *calls);
 
 /* Counters that moved since the start, those of losses first. */
 size_t host_counters(const struct host *h, const struct host_counter **counters);

@@ -121,6 +121,9 @@ size_t verbs_cqs(const struct verbs *v, const struct verbs_cq **list);
 size_t verbs_srqs(const struct verbs *v, const struct verbs_srq **list);
 const struct verbs_cost *verbs_cost(const struct verbs *v); /* NULL: no probes */
 
+/* Adds to the owners of a snapshot's streams what their programs post (host_add_calls()), where it is counted. */
+void verbs_add_calls(const struct verbs *v, struct snapshot *s);
+
 /* Counters of devices that moved since verbs_open(), as host_counters(). */
 size_t verbs_counters(const struct verbs *v, const struct host_counter **list);
 

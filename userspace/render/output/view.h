@@ -42,6 +42,15 @@ bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous
  */
 int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
 
+struct host_calls;
+
+/* "81920 posted, 81900 completions, 20 waiting, half within 12.3 us, 99 % within 40.0 us": what a QP's program posts. */
+struct view_calls {
+	char text[200];
+};
+
+struct view_calls view_calls(const struct host_calls *c);
+
 /* ---- text for people ---- */
 
 #define PAGE_RED "\033[31m"

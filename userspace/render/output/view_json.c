@@ -403,15 +403,22 @@ static json_t *owner_object(const struct host_owner *owner)
 {
 	const struct host_qp *qp = owner->qp;
 
+	const struct host_calls *c = &owner->calls;
+	json_t *calls = NULL;
+
 	if (!owner->local)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", json_text_or_null(qp ? qp->device : NULL),
+	if (c->known)
+		calls = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "wrs", json_count(c->wrs), "completions", json_count(c->completions),
+				  "failed", json_count(c->failed), "outstanding", json_count(c->outstanding),
+				  "half_ns", json_count_or_null(c->half_ns, c->half_ns), "p99_ns", json_count_or_null(c->late_ns, c->late_ns));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "device", json_text_or_null(qp ? qp->device : NULL),
 			 "port", json_count_or_null(qp && qp->port, qp ? qp->port : 0), "qpn", json_count_or_null(qp, qp ? qp->qpn : 0),
 			 "peer_qpn", json_count_or_null(qp && qp->peer_qpn, qp ? qp->peer_qpn : 0),
 			 "state", json_text_or_null(qp ? host_state_name(qp->state) : NULL),
 			 "expected_psn", json_count_or_null(qp && qp->rq_psn != HOST_NO_PSN, qp ? qp->rq_psn : 0),
 			 "pid", json_count_or_null(qp && qp->pid, qp ? qp->pid : 0),
-			 "program", json_text_or_null(qp ? qp->program : NULL), "words", json_text_or_null(owner->words));
+			 "program", json_text_or_null(qp ? qp->program : NULL), "words", json_text_or_null(owner->words), "calls", calls);
 }
 
 static void put_shown(struct json_text *t, const struct snapshot_stream *s, const struct snapshot *now,

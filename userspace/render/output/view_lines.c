@@ -162,6 +162,20 @@ static void print_groups(const struct view_page *page, const struct snapshot *no
 
 /* ---- this machine ---- */
 
+struct view_calls view_calls(const struct host_calls *c)
+{
+	struct view_calls v;
+	int length = snprintf(v.text, sizeof(v.text), "%llu posted, %llu completions", c->wrs, c->completions);
+
+	if (c->failed)
+		length += snprintf(v.text + length, sizeof(v.text) - length, " (%llu failed)", c->failed);
+	length += snprintf(v.text + length, sizeof(v.text) - length, ", %llu waiting", c->outstanding);
+	if (c->half_ns)
+		snprintf(v.text + length, sizeof(v.text) - length, ", half within %.1f us, 99 %% within %.1f us", c->half_ns / 1e3,
+			 c->late_ns / 1e3);
+	return v;
+}
+
 static void print_owner(FILE *out, const struct snapshot_stream *s)
 {
 	bool datagram = s->key.kind == KEY_DATAGRAM, response = s->key.side == SIDE_RESPONSE;
@@ -182,6 +196,8 @@ static void print_owner(FILE *out, const struct snapshot_stream *s)
 			fprintf(out, "[%u]", qp->pid);
 		if (qp->rq_psn != HOST_NO_PSN && !o->outward && !response && qp->state != HOST_QP_GONE)
 			fprintf(out, ", expects PSN %u", qp->rq_psn);
+		if (o->calls.known)
+			fprintf(out, ", %s", view_calls(&o->calls).text);
 	}
 	fprintf(out, "%s%s\n", qp && o->words[0] ? ": " : "", o->words);
 }

@@ -9,6 +9,7 @@
 #include "userspace/observe/model/advice.h"
 #include "userspace/observe/model/event_text.h"
 #include "userspace/observe/model/qpn.h"
+#include "userspace/render/output/view.h"
 #include "userspace/render/screen/grid.h"
 #include "userspace/render/screen/state.h"
 
@@ -79,6 +80,8 @@ static void add_owner(const struct stream_page *p, const struct opened *o)
 			snprintf(psn, CELL, ", expects PSN 0x%06x", qp->rq_psn);
 		add_line(p, "owner", "%s%s process %u: QP %s of %s port %u, peer QPN %s, state %u%s", qp->program,
 			 qp->program[0] ? "," : "", qp->pid, qpn_text(qp->qpn).text, qp->device, qp->port, qpn_text(qp->peer_qpn).text, qp->state, psn);
+		if (o->owner.calls.known)
+			lines_add(p->l, o->owner.calls.failed ? STYLE_FAULT : STYLE_PLAIN, "", "%s", view_calls(&o->owner.calls).text);
 	}
 	if (o->owner.words[0])
 		lines_add(p->l, STYLE_FAULT, "", "%s", o->owner.words);
