@@ -31,6 +31,11 @@ $(BENCH)/write_receiver.o: | $(BUILD)/bpf/redirect.skel.h
 $(BENCH)/write_receiver: $(BENCH)/write_receiver.o $(call rooms,,userspace/traffic/streams)
 $(BENCH)/write_receiver: LDLIBS += $(ROOM_LDLIBS)
 
+PROGRAMS += $(BENCH)/verbs_calls
+$(BENCH)/verbs_calls.o: | $(BUILD)/bpf/verbs.skel.h
+$(BENCH)/verbs_calls: $(BENCH)/verbs_calls.o $(BENCH)/verbs_provider.o $(call rooms,,userspace/observe/verbs)
+$(BENCH)/verbs_calls: LDLIBS += $(ROOM_LDLIBS)
+
 PROGRAMS += $(BENCH)/watch_cores
 $(BENCH)/watch_cores: $(BENCH)/watch_cores.o $(BENCH)/probe.o
 

@@ -12,7 +12,8 @@ def render(result):
     core = machine.core(result["machine"])
     tables = [_payloads(result["program"]), _qps(result), _changes(result["program"]), _datagrams(result["program"]), _live(result["live"]),
               _options(result["options"]), _send(result["send"]),
-              _receivers(result["receivers"]), _offline(result["offline"]), _capture(result["capture"]), _floors(result["floors"])]
+              _receivers(result["receivers"]), _offline(result["offline"]), _capture(result["capture"]),
+              _verbs(result["verbs"]), _floors(result["floors"])]
     parts = [f"### {result['machine']['cpu']}", _machine(result)]
     return "\n\n".join(parts + [table(f"{title}; {core}:", head, rows) for title, head, rows in tables if rows]) + "\n"
 
@@ -147,6 +148,12 @@ def _capture(rows):
             ["payload", "tool", "sent", "Mpps sent", "seen", "in the file", "faulty", "of them in the file", "said lost", "quiet"],
             [[row["payload"], row["tool"], row["sent"], mark(row, f"{row['sent_mpps']:.3f}"), row["seen"], row["written"],
               row["faulty"], row["faulty_written"], row["lost"], quiet([row["quiet"]])] for row in rows])
+
+
+def _verbs(rows):
+    return ("What probes add to a call of verbs, ns (median; the provider's functions begin with mov: only with --expensive)",
+            ["call", "WRs or completions", "begins with", "without", "added"],
+            [[row["call"], row["wrs"], row["beginning"], round(row["bare_ns"]), round(row["added_ns"])] for row in rows])
 
 
 def _range(row):
