@@ -1377,7 +1377,7 @@ static __always_inline int verbs_read(__u32 at, __u32 value)
 /* ---- the two programs ---- */
 
 SEC("uprobe")
-int verbs_entry(struct pt_regs *ctx)
+int verbs_calling(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	__u64 a = PT_REGS_PARM1(ctx), b = PT_REGS_PARM2(ctx), c = PT_REGS_PARM3(ctx);
@@ -1422,7 +1422,7 @@ int verbs_entry(struct pt_regs *ctx)
 }
 
 SEC("uretprobe")
-int verbs_return(struct pt_regs *ctx)
+int verbs_called(struct pt_regs *ctx)
 {
 	__u32 at = bpf_get_attach_cookie(ctx) & 0xff;
 	__u64 rc = PT_REGS_RC(ctx);

@@ -154,7 +154,7 @@ static struct verbs_bpf *load(const struct calls_options *o)
 	if (!b)
 		return NULL;
 	bpf_object__for_each_program(program, b->obj)
-		bpf_program__set_autoload(program, program == b->progs.verbs_entry || program == b->progs.verbs_return);
+		bpf_program__set_autoload(program, program == b->progs.verbs_calling || program == b->progs.verbs_called);
 	why = calls_prepare(b, true, o);
 	if (why) {
 		fprintf(stderr, "verbs_drive: %s\n", why);
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 	}
 	c = calls_open(b, &o);
 	printf("{\"ready\": %s, \"multi\": %s}\n", c && calls_cost(c) ? "true" : "false",
-	       bpf_program__expected_attach_type(b->progs.verbs_entry) ? "true" : "false");
+	       bpf_program__expected_attach_type(b->progs.verbs_calling) ? "true" : "false");
 	fflush(stdout);
 	while (c && fgets(line, sizeof(line), stdin)) {
 		if (!strncmp(line, "update", 6))

@@ -100,8 +100,8 @@ static __attribute__((format(printf, 2, 3))) void note(struct calls *c, const ch
 
 static void leave_out(struct verbs_bpf *b)
 {
-	bpf_program__set_autoload(b->progs.verbs_entry, false);
-	bpf_program__set_autoload(b->progs.verbs_return, false);
+	bpf_program__set_autoload(b->progs.verbs_calling, false);
+	bpf_program__set_autoload(b->progs.verbs_called, false);
 	bpf_map__set_autocreate(b->maps.verbs_calls, false);
 	bpf_map__set_autocreate(b->maps.verbs_past, false);
 	bpf_map__set_autocreate(b->maps.verbs_wrs, false);
@@ -661,7 +661,7 @@ struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o)
 		return NULL;
 	c->bpf = b;
 	c->options = *o;
-	c->multi = bpf_program__expected_attach_type(b->progs.verbs_entry) != 0;
+	c->multi = bpf_program__expected_attach_type(b->progs.verbs_calling) != 0;
 	note_pid_namespace(c);
 	c->has_cost = cost_open(&c->cost, b, c->multi);
 	if (c->has_cost)

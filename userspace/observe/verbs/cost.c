@@ -129,7 +129,7 @@ static void read_counts(const struct verbs_bpf *b, __u64 counts[VERBS_COSTS])
 
 static __u64 run_time(const struct verbs_bpf *b)
 {
-	const struct bpf_program *programs[] = { b->progs.verbs_entry, b->progs.verbs_return };
+	const struct bpf_program *programs[] = { b->progs.verbs_calling, b->progs.verbs_called };
 	__u64 sum = 0;
 
 	for (int i = 0; i < 2; i++) {
