@@ -163,7 +163,7 @@ static struct calls *attach(struct verbs_bpf *b, const struct calls_options *o)
 	struct calls *c;
 
 	bpf_object__for_each_program(program, b->obj)
-		bpf_program__set_autoload(program, program == b->progs.verbs_calling || program == b->progs.verbs_called);
+		bpf_program__set_autoload(program, false);
 	if (calls_prepare(b, true, o) || verbs_bpf__load(b))
 		return NULL;
 	c = calls_open(b, o);

@@ -154,7 +154,7 @@ static struct verbs_bpf *load(const struct calls_options *o)
 	if (!b)
 		return NULL;
 	bpf_object__for_each_program(program, b->obj)
-		bpf_program__set_autoload(program, program == b->progs.verbs_calling || program == b->progs.verbs_called);
+		bpf_program__set_autoload(program, false);
 	why = calls_prepare(b, true, o);
 	if (why) {
 		fprintf(stderr, "verbs_drive: %s\n", why);

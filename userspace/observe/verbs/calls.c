@@ -98,32 +98,30 @@ static __attribute__((format(printf, 2, 3))) void note(struct calls *c, const ch
 
 /* ---- loading ---- */
 
-static void leave_out(struct verbs_bpf *b)
+static void choose(struct verbs_bpf *b, bool wanted)
 {
-	bpf_program__set_autoload(b->progs.verbs_calling, false);
-	bpf_program__set_autoload(b->progs.verbs_called, false);
-	bpf_map__set_autocreate(b->maps.verbs_calls, false);
-	bpf_map__set_autocreate(b->maps.verbs_past, false);
-	bpf_map__set_autocreate(b->maps.verbs_wrs, false);
-	bpf_map__set_autocreate(b->maps.verbs_cqs, false);
-	bpf_map__set_autocreate(b->maps.verbs_srqs, false);
-	bpf_map__set_autocreate(b->maps.verbs_insides, false);
-	bpf_map__set_autocreate(b->maps.verbs_readings, false);
-	bpf_map__set_autocreate(b->maps.verbs_attached, false);
-	bpf_map__set_autocreate(b->maps.verbs_costs, false);
+	bpf_program__set_autoload(b->progs.verbs_calling, wanted);
+	bpf_program__set_autoload(b->progs.verbs_called, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_calls, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_past, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_wrs, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_cqs, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_srqs, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_insides, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_readings, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_attached, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_costs, wanted);
 }
 
 const char *calls_prepare(struct verbs_bpf *b, bool wanted, const struct calls_options *o)
 {
-	if (!wanted) {
-		leave_out(b);
-		return NULL;
-	}
-	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) != 1) {
-		leave_out(b);
+	bool can = wanted && libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) == 1;
+
+	choose(b, can);
+	if (wanted && !can)
 		return "calls need Linux 5.17 (bpf_loop) and the right to load BPF programs";
-	}
-	probes_prepare(b, !o->no_multi && probes_have_multi());
+	if (can)
+		probes_prepare(b, !o->no_multi && probes_have_multi());
 	return NULL;
 }
 
