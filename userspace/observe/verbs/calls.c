@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -379,7 +380,7 @@ static void search_in(struct calls *c, struct process *p)
 	} else {
 		p->tries++;
 		p->blind = s.error ? VERBS_REFUSED : VERBS_NO_PROVIDER;
-		if (s.error)
+		if (s.error && start_of(p->pid))
 			note(c, "process %u: its memory cannot be read: %s", p->pid, strerror(s.error));
 		else if (s.cut)
 			note(c, "process %u: only %llu MiB of its memory were looked through, and no device was found in them", p->pid,
@@ -651,6 +652,17 @@ static void note_pid_namespace(struct calls *c)
 			"are not shown");
 }
 
+/* Single uprobes are a file each. */
+static void raise_limit_of_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o)
 {
 	struct calls *c = calloc(1, sizeof(*c));
@@ -661,6 +673,7 @@ struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o)
 	c->options = *o;
 	c->multi = bpf_program__expected_attach_type(b->progs.verbs_calling) != 0;
 	note_pid_namespace(c);
+	raise_limit_of_files();
 	c->has_cost = cost_open(&c->cost, b, c->multi);
 	if (c->has_cost)
 		attach_all(c);

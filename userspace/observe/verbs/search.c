@@ -16,7 +16,8 @@
 #include "userspace/observe/verbs/search.h"
 
 #define CHUNK (1u << 20)
-#define CONTEXTS 64 /* of one process, that are looked for in its QPs and CQs */
+#define CONTEXTS 64   /* of one process: a program that makes up more of them is not followed */
+#define FUNCTIONS 256 /* the same */
 
 /* Linux 6.7: which pages are in memory, without an entry for each of the others (include/uapi/linux/fs.h). */
 struct scan_pages {
@@ -148,7 +149,7 @@ void search_add(struct search *s, __u64 address, enum verbs_at at, unsigned int 
 			f->opcode = VERBS_OPCODES;
 		return;
 	}
-	if (grow(s->functions, s->count, s->room, (size_t)32))
+	if (s->count < FUNCTIONS && grow(s->functions, s->count, s->room, (size_t)32))
 		s->functions[s->count++] = (struct search_function){ .address = address, .at = at, .opcode = opcode };
 }
 
@@ -214,7 +215,7 @@ static bool is_context(const struct searched *h, const __u8 *memory)
 	int fd;
 
 	/* the quick refusal of nearly every word */
-	if (send < h->low || send >= h->high)
+	if (send < h->low || send >= h->high || h->context_count == CONTEXTS)
 		return false;
 	code = search_where(h->s, send);
 	memcpy(&fd, memory + offsetof(struct ibv_context, cmd_fd), sizeof(fd));
@@ -228,8 +229,7 @@ static void take_context(struct searched *h, const __u8 *memory, __u64 address)
 	struct search *s = h->s;
 
 	s->contexts++;
-	if (h->context_count < CONTEXTS)
-		h->context[h->context_count++] = address;
+	h->context[h->context_count++] = address;
 	search_add(s, CONTEXT_WORD(memory, post_send), VERBS_AT_POST_SEND, 0);
 	search_add(s, CONTEXT_WORD(memory, post_recv), VERBS_AT_POST_RECV, 0);
 	search_add(s, CONTEXT_WORD(memory, post_srq_recv), VERBS_AT_POST_SRQ_RECV, 0);

@@ -38,7 +38,7 @@ struct search_limits {
 	bool any_uverbs; /* any file whose name begins with uverbs is a device of RDMA, not only the kernel's; for tests */
 };
 
-#define SEARCH_LIMITS { .bytes = 256ull << 20, .ns = 500000000 }
+#define SEARCH_LIMITS { .bytes = 128ull << 20, .ns = 300000000 }
 
 struct search {
 	struct search_code *code; /* by address */
