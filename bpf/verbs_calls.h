@@ -138,12 +138,18 @@ static __noinline struct verbs_calls *verbs_begin(const struct verbs_call_key *k
 }
 
 /* The number is another QP's by now. qp: address of struct ibv_qp; 0: unknown */
-static __always_inline bool verbs_is_another(const struct verbs_calls *calls, const struct verbs_call_key *key, __u64 qp)
+static __always_inline bool verbs_is_another(struct verbs_calls *calls, const struct verbs_call_key *key, __u64 qp)
 {
 	const struct verbs_birth *birth = verbs_birth_of(calls->device, key->pid, key->qpn);
 
-	if (birth)
-		return birth->born != calls->born && birth->born > calls->since;
+	if (birth && birth->born != calls->born && birth->born > calls->since)
+		return true;
+	if (birth) {
+		/* of a QP that is older than us this may have come later */
+		if (!calls->sig_all)
+			calls->sig_all = birth->sig_all;
+		return false;
+	}
 	return qp && calls->qp && calls->qp != qp;
 }
 
