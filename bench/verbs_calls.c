@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What probes add to calls of verbs, ns a call, with a provider that needs no device: its functions begin with push, with endbr64
- * and with mov (stepped over: --expensive). Prints { "verbs": rows } as JSON. verbs_calls [--quick]
+ * What probes add to calls of verbs, ns a call, with a provider that needs no device: its functions begin with push, with
+ * endbr64 and with mov (stepped over: --expensive). Prints { "verbs": rows } as JSON. verbs_calls [--quick]
  */
 #include <fcntl.h>
 #include <stdio.h>

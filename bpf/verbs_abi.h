@@ -148,8 +148,8 @@ struct verbs_calls {
 	__u64 received[2], received_bytes[2];		/* IBV_WC_RECV, IBV_WC_RECV_RDMA_WITH_IMM */
 	__u64 status[VERBS_STATUSES];			/* completions, by enum ibv_wc_status */
 	/*
-	 * WRs by number, as they were posted: those from head to tail - 1 are not known to be completed. They are remembered in the map
-	 * `verbs_wrs`, under this `id`.
+	 * WRs by number, as they were posted: those from head to tail - 1 are not known to be completed. They are remembered in
+	 * the map `verbs_wrs`, under this `id`.
 	 */
 	__u64 head, tail, id;
 	__u64 outstanding_most;	/* posted and not completed, at most at a time */

@@ -4,7 +4,7 @@
  *
  * One program is at all entries and one at all returns; the cookie says which function it is. These programs are preempted, so
  * that nothing is on a CPU's own memory: what an entry leaves for its return is the thread's. Offsets of structs are those of
- * <infiniband/verbs.h>, which programs have compiled in; userspace/observe/verbs/calls.c asserts them.
+ * <infiniband/verbs.h>, which programs have compiled in; userspace/observe/verbs/layout.c asserts them.
  */
 #ifndef BPF_VERBS_CALLS_H
 #define BPF_VERBS_CALLS_H
@@ -72,7 +72,8 @@ static const struct verbs_reading verbs_no_reading;
 #define VERBS_AHEAD 64		  /* signalled WRs that are compared with a completion */
 #define VERBS_FAILED_AHEAD 512	  /* the same of a completion that is an error, which may be that of an unsignalled WR */
 
-enum { VERBS_SEND_FENCE = 1, VERBS_SEND_SIGNALED = 2, VERBS_SEND_SOLICITED = 4, VERBS_SEND_INLINE = 8 }; /* enum ibv_send_flags */
+/* enum ibv_send_flags */
+enum { VERBS_SEND_FENCE = 1, VERBS_SEND_SIGNALED = 2, VERBS_SEND_SOLICITED = 4, VERBS_SEND_INLINE = 8 };
 
 /* A constant 0 may not be added: LLVM makes an atomic OR of it. */
 #define verbs_add(field, n) __sync_fetch_and_add(&(field), (n))
@@ -275,6 +276,8 @@ static __always_inline void verbs_remember(struct verbs_calls *calls, __u64 numb
 		block->wr[number % VERBS_BLOCK] = *wr;
 }
 
+#define VERBS_BLOCKS_OF_QP (VERBS_WAITING / VERBS_BLOCK)
+
 struct verbs_release {
 	struct verbs_block_key key;
 };
@@ -302,7 +305,7 @@ static __noinline int verbs_move_head(struct verbs_calls *calls, __u64 from, __u
 	if (blocks == 1)
 		verbs_release_block(0, &r);
 	else if (blocks)
-		bpf_loop(blocks < VERBS_WAITING / VERBS_BLOCK ? blocks : VERBS_WAITING / VERBS_BLOCK, verbs_release_block, &r, 0);
+		bpf_loop(blocks < VERBS_BLOCKS_OF_QP ? blocks : VERBS_BLOCKS_OF_QP, verbs_release_block, &r, 0);
 	oldest = to < calls->tail ? verbs_wr_find(calls->id, to) : NULL;
 	calls->oldest_post = oldest ? oldest->time : 0;
 	return 0;
@@ -453,8 +456,8 @@ static __always_inline struct verbs_list verbs_list(__u64 wr)
 	__u64 zero = verbs_zero;
 
 	return (struct verbs_list){
-		.wr = wr, .now = bpf_ktime_get_ns(), .wrs = zero, .sges = zero, .inlined = zero, .signalled = zero, .fenced = zero,
-		.solicited = zero, .opcode = zero, .of_opcode = zero, .bytes = zero, .thread = bpf_get_current_pid_tgid(),
+		.wr = wr, .now = bpf_ktime_get_ns(), .wrs = zero, .sges = zero, .inlined = zero, .signalled = zero,
+		.fenced = zero, .solicited = zero, .opcode = zero, .of_opcode = zero, .bytes = zero, .thread = bpf_get_current_pid_tgid(),
 	};
 }
 
@@ -906,8 +909,8 @@ struct verbs_completion {
 #define VERBS_UNKNOWN 0xffffffffu
 
 /*
- * The WR with this number does not wait any more. Requests of a QP are completed in order (IBTA 10.8.5): those before it neither,
- * unless another thread has their completion.
+ * The WR with this number does not wait any more. Requests of a QP are completed in order (IBTA 10.8.5): those before it
+ * neither, unless another thread has their completion.
  */
 static __noinline int verbs_match_done(struct verbs_calls *calls, const struct verbs_seek *s, __u64 head, __u64 number)
 {
@@ -969,10 +972,14 @@ static __noinline int verbs_match(struct verbs_calls *calls, struct verbs_comple
 	return verbs_match_done(calls, &s, head, s.found);
 }
 
-/* The first completion that is an error, and the first that is no flush: what comes before it may be flushes of another thread. */
+/*
+ * The first completion that is an error, and the first that is no flush: what comes before it may be flushes of another thread.
+ */
 static __always_inline bool verbs_is_error(const struct verbs_calls *calls, __u32 status)
 {
-	return status && (!calls->error_status || (calls->error_status == VERBS_WC_WR_FLUSH_ERR && status != VERBS_WC_WR_FLUSH_ERR));
+	if (!status || !calls->error_status)
+		return status;
+	return calls->error_status == VERBS_WC_WR_FLUSH_ERR && status != VERBS_WC_WR_FLUSH_ERR;
 }
 
 static __always_inline void verbs_error(struct verbs_calls *calls, const struct verbs_completion *c)
@@ -1020,8 +1027,8 @@ static __noinline int verbs_completed(struct verbs_calls *calls, struct verbs_co
 }
 
 /*
- * Whether it is of a receive. The opcode of a completion that failed is not valid (IBTA 11.4.2.1): then the CQ says so, if requests
- * have another one.
+ * Whether it is of a receive. The opcode of a completion that failed is not valid (IBTA 11.4.2.1): then the CQ says so, if
+ * requests have another one.
  */
 static __always_inline __u32 verbs_is_receive(const struct verbs_calls *calls, __u64 cq, __u32 status, __u32 opcode)
 {

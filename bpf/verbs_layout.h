@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What of <infiniband/verbs.h> is read in a program's memory. Its inline functions have these places compiled into programs, so that
- * they are ABI; they are the same on all 64-bit machines. userspace/observe/verbs/layout.c compares them with the header.
+ * What of <infiniband/verbs.h> is read in a program's memory. Its inline functions have these places compiled into programs, so
+ * that they are ABI; they are the same on all 64-bit machines. userspace/observe/verbs/layout.c compares them with the header.
  */
 #ifndef BPF_VERBS_LAYOUT_H
 #define BPF_VERBS_LAYOUT_H

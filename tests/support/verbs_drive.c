@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * verbs_drive: probes at the calls of programs (userspace/observe/verbs/calls.h), without RDMA. It reads lines and answers each with a
- * line of JSON:
+ * verbs_drive: probes at the calls of programs (userspace/observe/verbs/calls.h), without RDMA. It reads lines and answers each
+ * with a line of JSON:
  *
- *     verbs_drive [expensive] [single] [strict] [devices] [most PERCENT]
+ *     verbs_drive [expensive] [single] [strict] [devices] [most PERCENT] [device NAME] [watch]
  *     update PID...      like an interval: searches these processes, and reads what was counted
  *     cost               what the probes cost
  *     search PID         only looks through a process
+ *
+ * With `watch` it reads nothing: it watches each process that has a file uverbs... open, until SIGINT, and then answers as to
+ * update.
  */
+#include <dirent.h>
+#include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
@@ -75,23 +82,23 @@ static size_t pids_of(char *words, __u32 *pids, size_t room)
 }
 
 #define PIDS 64
-#define FIRST_QPN 0x100
-#define QPNS 1024
+#define QPNS 8192
 
-static void update(struct calls *c, char *words)
+static const char *device = "standin0";
+
+static void update(struct calls *c, const __u32 *pids, size_t count)
 {
 	const struct verbs_srq *srqs;
 	const struct verbs_cq *cqs;
 	const char *const *notes;
-	__u32 pids[PIDS];
-	size_t count = pids_of(words, pids, PIDS), n;
 	bool first = true;
+	size_t n;
 
 	calls_update(c, pids, count);
 	printf("{\"qps\": [");
 	for (size_t i = 0; i < count; i++) {
-		for (__u32 qpn = FIRST_QPN; qpn < FIRST_QPN + QPNS; qpn++) {
-			const struct verbs_calls *calls = calls_find(c, pids[i], qpn, "standin0", 0);
+		for (__u32 qpn = 0; qpn < QPNS; qpn++) {
+			const struct verbs_calls *calls = calls_find(c, pids[i], qpn, device, 0);
 
 			if (!calls)
 				continue;
@@ -119,6 +126,68 @@ static void update(struct calls *c, char *words)
 	for (size_t i = 0; i < n; i++)
 		printf("%s\"%s\"", i ? ", " : "", notes[i]);
 	printf("]}\n");
+}
+
+/* ---- watching ---- */
+
+static volatile sig_atomic_t ended;
+
+static void end(int number)
+{
+	(void)number;
+	ended = 1;
+}
+
+static bool has_uverbs(const char *process)
+{
+	char path[512], target[256];
+	DIR *folder;
+	bool found = false;
+
+	snprintf(path, sizeof(path), "%s/fd", process);
+	folder = opendir(path);
+	if (!folder)
+		return false;
+	for (struct dirent *e; !found && (e = readdir(folder));) {
+		ssize_t length = readlinkat(dirfd(folder), e->d_name, target, sizeof(target) - 1);
+
+		target[length > 0 ? length : 0] = 0;
+		found = strstr(target, "/uverbs");
+	}
+	closedir(folder);
+	return found;
+}
+
+static void add_pid(__u32 *pids, size_t *count, __u32 pid)
+{
+	for (size_t i = 0; i < *count; i++) {
+		if (pids[i] == pid)
+			return;
+	}
+	if (*count < PIDS)
+		pids[(*count)++] = pid;
+}
+
+static void watch(struct calls *c)
+{
+	__u32 pids[PIDS];
+	size_t count = 0;
+
+	signal(SIGINT, end);
+	while (!ended) {
+		glob_t g;
+
+		if (!glob("/proc/[0-9]*", 0, NULL, &g)) {
+			for (size_t i = 0; i < g.gl_pathc; i++) {
+				if (has_uverbs(g.gl_pathv[i]))
+					add_pid(pids, &count, strtoul(g.gl_pathv[i] + strlen("/proc/"), NULL, 10));
+			}
+			globfree(&g);
+		}
+		calls_update(c, pids, count);
+		usleep(20000);
+	}
+	update(c, pids, count);
 }
 
 static void print_cost(const struct calls *c)
@@ -167,6 +236,7 @@ int main(int argc, char **argv)
 {
 	struct calls_options o = { .any_uverbs = true, .no_devices = true };
 	struct verbs_bpf *b;
+	bool watching = false;
 	struct calls *c;
 	char line[1024];
 
@@ -179,6 +249,10 @@ int main(int argc, char **argv)
 			o.any_uverbs = false;
 		else if (!strcmp(argv[i], "devices"))
 			o.no_devices = false;
+		else if (!strcmp(argv[i], "watch"))
+			watching = true;
+		else if (!strcmp(argv[i], "device") && i + 1 < argc)
+			device = argv[++i];
 		else if (!strcmp(argv[i], "most") && i + 1 < argc)
 			o.most = atof(argv[++i]) / 100;
 	}
@@ -193,9 +267,13 @@ int main(int argc, char **argv)
 	printf("{\"ready\": %s, \"multi\": %s}\n", c && calls_cost(c) ? "true" : "false",
 	       bpf_program__expected_attach_type(b->progs.verbs_calling) ? "true" : "false");
 	fflush(stdout);
-	while (c && fgets(line, sizeof(line), stdin)) {
+	if (c && watching)
+		watch(c);
+	while (c && !watching && fgets(line, sizeof(line), stdin)) {
+		__u32 pids[PIDS];
+
 		if (!strncmp(line, "update", 6))
-			update(c, line + 6);
+			update(c, pids, pids_of(line + 6, pids, PIDS));
 		else if (!strncmp(line, "cost", 4))
 			print_cost(c);
 		else if (!strncmp(line, "search", 6))

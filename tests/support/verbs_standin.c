@@ -4,9 +4,9 @@
  *
  *     verbs_standin BEGINNING DEVICE PROVIDER
  *
- * BEGINNING: of the provider's functions: push, endbr64, mov. DEVICE: a file, opened as the device is. PROVIDER: the provider as a
- * library, or "static" for that which is linked in. It reads commands, a line each, and answers each with a line: what it did
- * and saw itself, which must be the same with probes and without.
+ * BEGINNING: of the provider's functions: push, endbr64, mov. DEVICE: a file, opened as the device is. PROVIDER: the provider
+ * as a library, or "static" for that which is linked in. It reads commands, a line each, and answers each with a line: what it
+ * did and saw itself, which must be the same with probes and without.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -161,8 +161,8 @@ static enum group group_of(enum verbs_at at)
 
 static bool has_return(enum verbs_at at)
 {
-	return (at >= VERBS_AT_POST_SEND && at <= VERBS_AT_POLL_CQ) || at == VERBS_AT_WR_COMPLETE || at == VERBS_AT_START_POLL ||
-	       at == VERBS_AT_NEXT_POLL || at >= VERBS_AT_READ_OPCODE;
+	return (at >= VERBS_AT_POST_SEND && at <= VERBS_AT_POLL_CQ) || at == VERBS_AT_WR_COMPLETE ||
+	       at == VERBS_AT_START_POLL || at == VERBS_AT_NEXT_POLL || at >= VERBS_AT_READ_OPCODE;
 }
 
 static bool has_entry(enum verbs_at at)
@@ -256,11 +256,11 @@ static int attach_code(struct calls *c, struct process *owner, __u32 pid, const 
 static void say_expensive(struct calls *c, __u32 pid, const bool *expensive)
 {
 	if (expensive[OF_QP])
-		note(c, "process %u: what it posts by ibv_wr_*() is not counted: without --expensive its provider's functions are too slow "
-			"to probe", pid);
+		note(c, "process %u: what it posts by ibv_wr_*() is not counted: without --expensive its provider's functions are "
+			"too slow to probe", pid);
 	if (expensive[OF_CQ])
-		note(c, "process %u: what it polls from extended CQs is not counted: without --expensive its provider's functions are too "
-			"slow to probe", pid);
+		note(c, "process %u: what it polls from extended CQs is not counted: without --expensive its provider's functions "
+			"are too slow to probe", pid);
 }
 
 /* Attaches at the functions that a search has found. pid: in whose memory. owner->pid: whose calls, 0: all. */
@@ -383,8 +383,8 @@ static void search_in(struct calls *c, struct process *p)
 		if (s.error && start_of(p->pid))
 			note(c, "process %u: its memory cannot be read: %s", p->pid, strerror(s.error));
 		else if (s.cut)
-			note(c, "process %u: only %llu MiB of its memory were looked through, and no device was found in them", p->pid,
-			     (unsigned long long)(s.bytes >> 20));
+			note(c, "process %u: only %llu MiB of its memory were looked through, and no device was found in them",
+			     p->pid, (unsigned long long)(s.bytes >> 20));
 	}
 	search_free(&s);
 }
@@ -592,7 +592,8 @@ static void read_cqs(struct calls *c)
 			continue;
 		}
 		c->cqs[c->cq_count++] = (struct verbs_cq){
-			key.pid, key.address, calls.polls, calls.empty, calls.failed, calls.completions, calls.batch_most, calls.notified,
+			key.pid, key.address, calls.polls, calls.empty, calls.failed,
+			calls.completions, calls.batch_most, calls.notified,
 		};
 	}
 }
@@ -613,7 +614,9 @@ static void read_srqs(struct calls *c)
 			bpf_map_delete_elem(fd, &key);
 			continue;
 		}
-		c->srqs[c->srq_count++] = (struct verbs_srq){ key.pid, key.address, calls.posts, calls.wrs, calls.bytes, calls.refused };
+		c->srqs[c->srq_count++] = (struct verbs_srq){
+			key.pid, key.address, calls.posts, calls.wrs, calls.bytes, calls.refused,
+		};
 	}
 }
 
@@ -628,8 +631,8 @@ static void stop(struct calls *c)
 	detach(&c->all);
 	cost_close(&c->cost);
 	c->shown.stopped = true;
-	note(c, "the probes cost %.1f %% of a core, more than the limit of %.1f %%, and were taken away: calls are counted up to there",
-	     100 * c->shown.share, 100 * c->options.most);
+	note(c, "the probes cost %.1f %% of a core, more than the limit of %.1f %%, and were taken away: calls are counted up to "
+		"there", 100 * c->shown.share, 100 * c->options.most);
 }
 
 static void update_cost(struct calls *c)
@@ -648,8 +651,8 @@ static void note_pid_namespace(struct calls *c)
 	target[length > 0 ? length : 0] = 0;
 	/* include/linux/proc_ns.h: PROC_PID_INIT_INO */
 	if (strcmp(target, "pid:[4026531836]"))
-		note(c, "this is not the machine's first PID namespace: the kernel's programs know processes by other numbers, and their calls "
-			"are not shown");
+		note(c, "this is not the machine's first PID namespace: the kernel's programs know processes by other numbers, and "
+			"their calls are not shown");
 }
 
 /* Single uprobes are a file each. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The calls that programs make of verbs: puts probes (bpf/verbs_calls.h) at the functions of their providers, and reads what they
- * count. ibv_post_send() and the like are inline functions, which call through pointers in the program's memory: the pointers say
- * where. They are looked for in devices that we open ourselves (hooks.h), and in each process that has QPs (search.h).
+ * The calls that programs make of verbs: puts probes (bpf/verbs_calls.h) at the functions of their providers, and reads what
+ * they count. ibv_post_send() and the like are inline functions, which call through pointers in the program's memory: the
+ * pointers say where. They are looked for in devices that we open ourselves (hooks.h), and in each process that has QPs
+ * (search.h).
  */
 #ifndef USERSPACE_OBSERVE_VERBS_CALLS_H
 #define USERSPACE_OBSERVE_VERBS_CALLS_H
@@ -21,8 +22,8 @@ struct calls_options {
 };
 
 /*
- * Before the skeleton is loaded: what of it this kernel can do for calls. wanted false: none. Returns NULL, or why there will be no
- * calls, in words.
+ * Before the skeleton is loaded: what of it this kernel can do for calls. wanted false: none. Returns NULL, or why there will
+ * be no calls, in words.
  */
 const char *calls_prepare(struct verbs_bpf *b, bool wanted, const struct calls_options *o);
 
@@ -36,8 +37,8 @@ void calls_update(struct calls *c, const __u32 *pids, size_t count);
 /* ---- what was counted, valid until the next calls_update() ---- */
 
 /*
- * The calls of a QP. device: its name, cut as struct verbs_calls has it. born: as in struct verbs_kernel_qp, or 0: the newest of this
- * number. NULL: none.
+ * The calls of a QP. device: its name, cut as struct verbs_calls has it. born: as in struct verbs_kernel_qp, or 0: the newest
+ * of this number. NULL: none.
  */
 const struct verbs_calls *calls_find(const struct calls *c, __u32 pid, __u32 qpn, const char *device, __u64 born);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the probes cost: how often they are met is counted; what a trap takes is measured once at a function of our own; what the
- * programs take is the kernel's own measure (BPF_ENABLE_STATS), from time to time, because it slows down all programs a little.
+ * What the probes cost: how often they are met is counted; what a trap takes is measured once at a function of our own; what
+ * the programs take is the kernel's own measure (BPF_ENABLE_STATS), from time to time, because it slows down all programs a
+ * little.
  */
 #ifndef USERSPACE_OBSERVE_VERBS_COST_H
 #define USERSPACE_OBSERVE_VERBS_COST_H

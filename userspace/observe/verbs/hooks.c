@@ -20,7 +20,8 @@ struct library {
 	struct ibv_device **(*get_device_list)(int *count);
 	struct ibv_context *(*open_device)(struct ibv_device *device);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
-	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int vector);
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
+				    int vector);
 };
 
 static bool load(struct library *l)
@@ -36,19 +37,21 @@ static bool load(struct library *l)
 	return l->get_device_list && l->open_device && l->alloc_pd && l->create_cq;
 }
 
+#define UD_OPERATIONS (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
+#define UC_OPERATIONS (UD_OPERATIONS | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)
+#define RC_OPERATIONS \
+	(UC_OPERATIONS | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+
 /* Providers choose the functions by service, and refuse operations that they cannot do: so less and less is asked for. */
 static const struct {
 	enum ibv_qp_type type;
 	uint64_t operations;
 } kinds[] = {
-	{ IBV_QPT_RC, IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-			      IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-			      IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV },
-	{ IBV_QPT_RC, IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-			      IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD },
+	{ IBV_QPT_RC, RC_OPERATIONS | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV },
+	{ IBV_QPT_RC, RC_OPERATIONS },
 	{ IBV_QPT_RC, IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_READ },
-	{ IBV_QPT_UC, IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM },
-	{ IBV_QPT_UD, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM },
+	{ IBV_QPT_UC, UC_OPERATIONS },
+	{ IBV_QPT_UD, UD_OPERATIONS },
 };
 
 static void create_qps(const struct library *l, struct ibv_context *context)

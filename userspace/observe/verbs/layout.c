@@ -21,7 +21,8 @@ SAME(verbs_user_qp, qp_type, ibv_qp, qp_type);
 _Static_assert(IBV_QPS_RTS == VERBS_QPS_RTS, "ibv_qp_state");
 
 _Static_assert(offsetof(struct ibv_qp_ex, wr_id) == VERBS_QP_EX_WR_ID, "ibv_qp_ex.wr_id");
-_Static_assert(offsetof(struct ibv_qp_ex, wr_flags) == VERBS_QP_EX_WR_ID + offsetof(struct verbs_user_qp_ex, wr_flags), "wr_flags");
+_Static_assert(offsetof(struct ibv_qp_ex, wr_flags) == VERBS_QP_EX_WR_ID + offsetof(struct verbs_user_qp_ex, wr_flags),
+	       "ibv_qp_ex.wr_flags");
 
 SAME(verbs_user_wr, wr_id, ibv_send_wr, wr_id);
 SAME(verbs_user_wr, next, ibv_send_wr, next);
@@ -42,7 +43,8 @@ SAME(verbs_user_recv_wr, next, ibv_recv_wr, next);
 SAME(verbs_user_recv_wr, sg_list, ibv_recv_wr, sg_list);
 SAME(verbs_user_recv_wr, num_sge, ibv_recv_wr, num_sge);
 SAME(verbs_user_sge, length, ibv_sge, length);
-_Static_assert(sizeof(struct verbs_user_sge) == sizeof(struct ibv_sge) && offsetof(struct ibv_sge, length) == VERBS_SGE_LENGTH, "ibv_sge");
+_Static_assert(sizeof(struct verbs_user_sge) == sizeof(struct ibv_sge), "ibv_sge");
+_Static_assert(offsetof(struct ibv_sge, length) == VERBS_SGE_LENGTH, "ibv_sge.length");
 _Static_assert(sizeof(struct ibv_data_buf) == VERBS_DATA_BUF_SIZE, "ibv_data_buf");
 _Static_assert(offsetof(struct ibv_data_buf, length) == VERBS_DATA_BUF_LENGTH, "ibv_data_buf.length");
 
@@ -58,4 +60,5 @@ _Static_assert((int)IBV_WC_RECV == VERBS_WC_RECV && (int)IBV_WC_WR_FLUSH_ERR == 
 _Static_assert(offsetof(struct ibv_cq, context) == 0 && offsetof(struct ibv_srq, context) == 0, "where the context is");
 _Static_assert(offsetof(struct ibv_cq_ex, context) == 0, "where the context is");
 _Static_assert(offsetof(struct ibv_cq_ex, status) == VERBS_CQ_EX_STATUS, "ibv_cq_ex.status");
-_Static_assert(offsetof(struct ibv_cq_ex, wr_id) == VERBS_CQ_EX_STATUS + offsetof(struct verbs_user_cq_ex, wr_id_low), "ibv_cq_ex.wr_id");
+_Static_assert(offsetof(struct ibv_cq_ex, wr_id) == VERBS_CQ_EX_STATUS + offsetof(struct verbs_user_cq_ex, wr_id_low),
+	       "ibv_cq_ex.wr_id");

@@ -67,8 +67,8 @@ void probes_prepare(struct verbs_bpf *b, bool multi)
 	bpf_program__set_expected_attach_type(b->progs.verbs_called, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 }
 
-static int attach_multi(const struct bpf_program *program, const char *path, pid_t pid, bool returned, const struct probe_place *places,
-			size_t count)
+static int attach_multi(const struct bpf_program *program, const char *path, pid_t pid, bool returned,
+			const struct probe_place *places, size_t count)
 {
 	__u64 offsets[PROBE_PLACES], cookies[PROBE_PLACES];
 	struct multi_attr a = {
@@ -105,18 +105,19 @@ static int attach_each(struct probe_set *set, const struct bpf_program *program,
 
 int probes_attach(struct probe_set *set, const struct verbs_bpf *b, bool multi, const char *path, pid_t pid)
 {
+	const struct bpf_program *calling = b->progs.verbs_calling, *called = b->progs.verbs_called;
 	int error = 0;
 
 	if (multi) {
 		/* returns first: an entry without its return would be one that never ended */
-		error = set->multi[1] = attach_multi(b->progs.verbs_called, path, pid, true, set->returned, set->returns);
+		error = set->multi[1] = attach_multi(called, path, pid, true, set->returned, set->returns);
 		if (error >= 0)
-			error = set->multi[0] = attach_multi(b->progs.verbs_calling, path, pid, false, set->entry, set->entries);
+			error = set->multi[0] = attach_multi(calling, path, pid, false, set->entry, set->entries);
 	} else {
 		set->link = calloc(set->entries + set->returns + 1, sizeof(*set->link));
-		error = set->link ? attach_each(set, b->progs.verbs_called, path, pid, true, set->returned, set->returns) : -ENOMEM;
+		error = set->link ? attach_each(set, called, path, pid, true, set->returned, set->returns) : -ENOMEM;
 		if (!error)
-			error = attach_each(set, b->progs.verbs_calling, path, pid, false, set->entry, set->entries);
+			error = attach_each(set, calling, path, pid, false, set->entry, set->entries);
 	}
 	if (error < 0)
 		probes_detach(&set, 1);

@@ -36,8 +36,8 @@ bool probes_have_multi(void);
 void probes_prepare(struct verbs_bpf *b, bool multi);
 
 /*
- * Puts probes at the places of the set. pid: in this process only; 0: in all, those that begin later as well. Returns 0 or an errno,
- * with nothing attached.
+ * Puts probes at the places of the set. pid: in this process only; 0: in all, those that begin later as well. Returns 0 or an
+ * errno, with nothing attached.
  */
 int probes_attach(struct probe_set *set, const struct verbs_bpf *b, bool multi, const char *path, pid_t pid);
 

@@ -49,7 +49,8 @@ struct searched {
 	__u64 low, high; /* all code is between them */
 	__u64 context[CONTEXTS];
 	size_t context_count;
-	size_t (*look)(struct searched *h, const __u8 *memory, size_t bytes, __u64 address); /* returns the bytes that are done */
+	/* returns the bytes that are done */
+	size_t (*look)(struct searched *h, const __u8 *memory, size_t bytes, __u64 address);
 	__u8 *buffer;
 	size_t held; /* bytes of the buffer that belong to the run */
 	bool no_scan;
@@ -76,7 +77,8 @@ static void take_mapping(struct search *s, struct searched *h, const char *line)
 	unsigned int major, minor;
 	char permissions[8], name[64] = "";
 
-	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %63s", &start, &end, permissions, &offset, &major, &minor, &inode, name) < 7)
+	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %63s", &start, &end, permissions, &offset, &major, &minor, &inode,
+		   name) < 7)
 		return;
 	if (permissions[2] == 'x' && inode && grow(s->code, s->code_count, s->code_room, (size_t)64))
 		s->code[s->code_count++] = (struct search_code){ start, end, offset, makedev(major, minor), inode };
@@ -165,8 +167,8 @@ static bool is_major_of_uverbs(unsigned int wanted)
 	while (f && fgets(line, sizeof(line), f)) {
 		if (strstr(line, " devices:"))
 			characters = !strncmp(line, "Character", 9);
-		else if (characters && sscanf(line, "%u %63s", &major, name) == 2 && major == wanted && !strcmp(name, "infiniband_verbs"))
-			found = true;
+		else if (characters && sscanf(line, "%u %63s", &major, name) == 2 && major == wanted)
+			found |= !strcmp(name, "infiniband_verbs");
 	}
 	if (f)
 		fclose(f);
@@ -220,8 +222,8 @@ static bool is_context(const struct searched *h, const __u8 *memory)
 	code = search_where(h->s, send);
 	memcpy(&fd, memory + offsetof(struct ibv_context, cmd_fd), sizeof(fd));
 	return code && search_where(h->s, CONTEXT_WORD(memory, post_recv)) == code &&
-	       search_where(h->s, CONTEXT_WORD(memory, poll_cq)) == code && is_code(h, CONTEXT_WORD(memory, req_notify_cq)) && fd >= 0 &&
-	       is_uverbs(h, fd);
+	       search_where(h->s, CONTEXT_WORD(memory, poll_cq)) == code && is_code(h, CONTEXT_WORD(memory, req_notify_cq)) &&
+	       fd >= 0 && is_uverbs(h, fd);
 }
 
 static void take_context(struct searched *h, const __u8 *memory, __u64 address)
@@ -301,12 +303,14 @@ static void take_members(struct searched *h, const __u8 *memory, const struct me
 		search_add(h->s, word(memory, m[i].offset), m[i].at, m[i].opcode);
 }
 
-static bool is_extended(const struct searched *h, const __u8 *memory, size_t first, size_t last, const struct member *m, size_t count)
+static bool is_extended(const struct searched *h, const __u8 *memory, size_t first, size_t last, const struct member *m,
+			size_t count)
 {
 	return is_code(h, word(memory, first)) && is_code(h, word(memory, last)) && is_all_code(h, memory, m, count);
 }
 
-#define EXTENDED_BYTES (sizeof(struct ibv_qp_ex) > sizeof(struct ibv_cq_ex) ? sizeof(struct ibv_qp_ex) : sizeof(struct ibv_cq_ex))
+#define EXTENDED_BYTES \
+	(sizeof(struct ibv_qp_ex) > sizeof(struct ibv_cq_ex) ? sizeof(struct ibv_qp_ex) : sizeof(struct ibv_cq_ex))
 
 static size_t look_for_extended(struct searched *h, const __u8 *memory, size_t bytes, __u64 address)
 {
@@ -325,8 +329,8 @@ static size_t look_for_extended(struct searched *h, const __u8 *memory, size_t b
 				MEMBERS(qp_members))) {
 			h->s->qps++;
 			take_members(h, memory + at, MEMBERS(qp_members));
-		} else if (is_extended(h, memory + at, offsetof(struct ibv_cq_ex, start_poll), offsetof(struct ibv_cq_ex, next_poll),
-				       MEMBERS(cq_members))) {
+		} else if (is_extended(h, memory + at, offsetof(struct ibv_cq_ex, start_poll),
+				       offsetof(struct ibv_cq_ex, next_poll), MEMBERS(cq_members))) {
 			h->s->cqs++;
 			take_members(h, memory + at, MEMBERS(cq_members));
 		}
@@ -415,7 +419,8 @@ static void walk_range(struct searched *h, struct range range)
 
 	while (range.start < range.end && !is_over(h)) {
 		__u64 left = (range.end - range.start) / page;
-		ssize_t got = pread(h->pagemap, entries, (left < ENTRIES ? left : ENTRIES) * sizeof(*entries), range.start / page * 8);
+		ssize_t got = pread(h->pagemap, entries, (left < ENTRIES ? left : ENTRIES) * sizeof(*entries),
+				    range.start / page * sizeof(*entries));
 
 		if (got < (ssize_t)sizeof(*entries))
 			break;

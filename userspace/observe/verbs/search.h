@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where a process's verbs calls arrive: looks in its memory for struct ibv_context, ibv_qp_ex and ibv_cq_ex, whose pointers are the
- * functions of its provider. So it works for programs that run, in containers, with libraries that were deleted or are linked in.
+ * Where a process's verbs calls arrive: looks in its memory for struct ibv_context, ibv_qp_ex and ibv_cq_ex, whose pointers are
+ * the functions of its provider. So it works for programs that run, in containers, with libraries that were deleted or are
+ * linked in.
  *
  * Only pages that are in memory are read, so that none is faulted in, and only so many. What is found is the process's word:
  * whoever puts probes there does so for this process alone.
@@ -69,8 +70,9 @@ const struct search_code *search_where(const struct search *s, __u64 address);
 void search_path(__u32 pid, const struct search_code *code, char path[SEARCH_PATH]);
 
 /*
- * How far behind its beginning a function can be probed without the CPU having to be stepped over an instruction. code: its first
- * bytes. -1: nowhere, so that each call would be interrupted twice more. Where the kernel's rules are not known (not x86-64): 0.
+ * How far behind its beginning a function can be probed without the CPU having to be stepped over an instruction. code: its
+ * first bytes. -1: nowhere, so that each call would be interrupted twice more. Where the kernel's rules are not known (not
+ * x86-64): 0.
  */
 int search_cheap_place(const __u8 *code, size_t length);
 
