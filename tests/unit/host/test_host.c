@@ -108,6 +108,53 @@ static void test_cut_messages(void **state)
 	nlmsg_free(m);
 }
 
+/* ---- memory regions ---- */
+
+static struct host_mr mrs[8];
+static size_t mr_count;
+
+static void take_mr(void *context, const struct host_mr *mr)
+{
+	(void)context;
+	mrs[mr_count++] = *mr;
+}
+
+static void put_mr(struct nl_msg *m, bool keys)
+{
+	struct nlattr *entry = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_MR_ENTRY);
+
+	nla_put_u64(m, RDMA_NLDEV_ATTR_RES_MRLEN, 1ull << 40);
+	nla_put_u32(m, RDMA_NLDEV_ATTR_RES_PID, 4711);
+	if (keys) {
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_RKEY, 0xfedcba98);
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_LKEY, 7);
+		nla_put_u64(m, RDMA_NLDEV_ATTR_RES_IOVA, 0x7f0000001000);
+	}
+	nla_nest_end(m, entry);
+}
+
+static void test_mrs(void **state)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_MR_GET), 0);
+	struct nlattr *table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_MR);
+
+	(void)state;
+	put_mr(m, true);
+	put_mr(m, false); /* without CAP_NET_ADMIN */
+	nla_nest_end(m, nla_nest_start(m, RDMA_NLDEV_ATTR_RES_MR_ENTRY)); /* without its length it is none */
+	nla_nest_end(m, table);
+	mr_count = 0;
+	rdma_parse_mrs(nlmsg_hdr(m), take_mr, NULL);
+	assert_int_equal(mr_count, 2);
+	assert_true(mrs[0].has_keys && mrs[0].has_iova && !mrs[1].has_keys && !mrs[1].has_iova);
+	assert_int_equal(mrs[0].rkey, 0xfedcba98);
+	assert_int_equal(mrs[0].lkey, 7);
+	assert_int_equal(mrs[0].iova, 0x7f0000001000);
+	assert_int_equal(mrs[1].length, 1ull << 40);
+	assert_int_equal(mrs[1].pid, 4711);
+	nlmsg_free(m);
+}
+
 static struct nl_msg *port(__u64 sent)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET), 0);
@@ -603,7 +650,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_cut_messages), cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_cut_messages), cmocka_unit_test(test_mrs), cmocka_unit_test(test_ports),
 		cmocka_unit_test_setup_teardown(test_owners, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),

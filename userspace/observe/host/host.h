@@ -35,6 +35,16 @@ struct host_qp {
 
 #define HOST_QP_GONE 0xff
 
+/* A memory region of a local RDMA device (RDMA_NLDEV_CMD_RES_MR_GET). */
+struct host_mr {
+	char device[HOST_NAME];
+	__u64 iova;	 /* if has_iova: where requests address its first byte */
+	__u64 length;	 /* bytes */
+	__u32 rkey, lkey; /* if has_keys: the kernel tells them with CAP_NET_ADMIN */
+	__u32 pid;	 /* 0: the kernel */
+	bool has_keys, has_iova;
+};
+
 /* "RC", "UD", ...; "RESET", "RTS", ..., "GONE". "?": unknown. */
 const char *host_type_name(__u8 type);
 const char *host_state_name(__u8 state);

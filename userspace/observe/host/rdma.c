@@ -30,6 +30,7 @@ struct rdma {
 	bool qps_complete;
 	struct processes *processes;
 	struct rdma_counters counters; /* of one device */
+	struct list mrs; /* struct host_mr */
 };
 
 /* ---- asking ---- */
@@ -63,6 +64,7 @@ void rdma_close(struct rdma *r)
 	free(r->devices.items);
 	free(r->qps.items);
 	free(r->counters.items);
+	free(r->mrs.items);
 	free(r);
 }
 
@@ -382,4 +384,73 @@ void rdma_counters(struct rdma *r, rdma_take_counter *take, void *context)
 		for (size_t c = 0; c < r->counters.count; c++)
 			take(context, d->name, r->counters.items[c].name, r->counters.items[c].value);
 	}
+}
+
+/* ---- memory regions ---- */
+
+static bool fill_mr(const struct nlattr *nested, struct host_mr *mr)
+{
+	struct nlattr *a[RDMA_NLDEV_ATTR_MAX];
+
+	*mr = (struct host_mr){ 0 };
+	if (nla_parse_nested(a, RDMA_NLDEV_ATTR_MAX - 1, (struct nlattr *)nested, NULL) ||
+	    !has(a[RDMA_NLDEV_ATTR_RES_MRLEN], sizeof(__u64)))
+		return false;
+	mr->length = nla_get_u64(a[RDMA_NLDEV_ATTR_RES_MRLEN]);
+	mr->has_iova = has(a[RDMA_NLDEV_ATTR_RES_IOVA], sizeof(__u64));
+	if (mr->has_iova)
+		mr->iova = nla_get_u64(a[RDMA_NLDEV_ATTR_RES_IOVA]);
+	mr->has_keys = a[RDMA_NLDEV_ATTR_RES_RKEY];
+	mr->rkey = u32_of(a[RDMA_NLDEV_ATTR_RES_RKEY], 0);
+	mr->lkey = u32_of(a[RDMA_NLDEV_ATTR_RES_LKEY], 0);
+	mr->pid = u32_of(a[RDMA_NLDEV_ATTR_RES_PID], 0);
+	return true;
+}
+
+void rdma_parse_mrs(const struct nlmsghdr *message, void (*take)(void *context, const struct host_mr *mr), void *context)
+{
+	struct nlattr *a[RDMA_NLDEV_ATTR_MAX], *nested;
+	struct host_mr mr;
+	int left;
+
+	if (!parse(message, a) || !a[RDMA_NLDEV_ATTR_RES_MR])
+		return;
+	nla_for_each_nested(nested, a[RDMA_NLDEV_ATTR_RES_MR], left)
+		if (nla_type(nested) == RDMA_NLDEV_ATTR_RES_MR_ENTRY && fill_mr(nested, &mr))
+			take(context, &mr);
+}
+
+struct mrs {
+	struct list *list;
+	const struct rdma_host_device *device;
+};
+
+static void keep_mr(void *context, const struct host_mr *mr)
+{
+	const struct mrs *m = context;
+	struct host_mr *to;
+
+	if (!grow(m->list, sizeof(*to)))
+		return;
+	to = (struct host_mr *)m->list->items + m->list->count++;
+	*to = *mr;
+	memcpy(to->device, m->device->name, sizeof(to->device));
+}
+
+static int take_mrs(struct nl_msg *m, void *context)
+{
+	rdma_parse_mrs(nlmsg_hdr(m), keep_mr, context);
+	return NL_OK;
+}
+
+size_t rdma_mrs(struct rdma *r, const struct host_mr **list)
+{
+	const struct rdma_host_device *d = r->devices.items;
+
+	r->mrs.count = 0;
+	for (size_t i = 0; i < r->devices.count; i++, d++)
+		ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_RES_MR_GET, .dump = true, .device = d }, take_mrs,
+		    &(struct mrs){ &r->mrs, d });
+	*list = r->mrs.items;
+	return r->mrs.count;
 }

@@ -57,4 +57,10 @@ struct rdma_counters {
 /* Adds the counters of one port's message to those of the other ports. For rdma.c and its test. */
 void rdma_add_counters(const struct nlmsghdr *message, struct rdma_counters *c);
 
+/* The memory regions of these devices. Valid until the next call. */
+size_t rdma_mrs(struct rdma *r, const struct host_mr **list);
+
+/* Parses those nested in one message. Their device is not filled in. For rdma.c and its test. */
+void rdma_parse_mrs(const struct nlmsghdr *message, void (*take)(void *context, const struct host_mr *mr), void *context);
+
 #endif
