@@ -2,6 +2,7 @@
 /* The report for people, and as rocescope.path/1 (docs/json.md, docs/schema/path.schema.json). */
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/clock.h"
 #include "lib/json.h"
 #include "lib/list.h"
@@ -133,6 +134,11 @@ static json_t *result_object(const struct path_result *to)
 	return o;
 }
 
+static json_t *source_or_null(const struct path_facts *f)
+{
+	return json_text_or_null(f->has_peer && f->has_address ? address_text(f->address).text : NULL);
+}
+
 int path_json(FILE *out, const struct path_facts *f, const struct path_report *r)
 {
 	json_t *of[] = { json_array(), json_array(), json_array() }, *o;
@@ -140,10 +146,12 @@ int path_json(FILE *out, const struct path_facts *f, const struct path_report *r
 
 	for (size_t i = 0; i < r->count; i++)
 		json_array_append_new(of[r->results[i].state], result_object(&r->results[i]));
-	o = json_pack("{s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "rocescope.path/1", "interface",
-		      json_text(f->name), "driver", json_text_or_null(f->driver), "peer", json_text_or_null(f->peer_address), "gbps",
-		      json_real_or_null(f->gbps, f->gbps), "mtu", f->mtu, "roce_path_mtu", json_count_or_null(roce, roce),
-		      "largest_packet", json_count_or_null(f->probe.known, f->probe.passes), "rtt_us",
+	o = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "rocescope.path/1",
+		      "interface", json_text(f->name), "driver", json_text_or_null(f->driver), "peer",
+		      json_text_or_null(f->peer_address), "source", source_or_null(f), "gbps", json_real_or_null(f->gbps, f->gbps),
+		      "mtu", f->mtu, "roce_path_mtu", json_count_or_null(roce, roce), "largest_packet",
+		      json_count_or_null(f->probe.known, f->probe.passes), "smallest_lost",
+		      json_count_or_null(f->probe.known && f->probe.fails, f->probe.fails), "rtt_us",
 		      json_real_or_null(f->probe.answered, (double)f->probe.rtt_ns / NSEC_PER_USEC), "findings",
 		      of[PATH_FINDING], "good", of[PATH_GOOD], "not_known", of[PATH_NOT_KNOWN]);
 	return json_line(out, o, JSON_COMPACT) ? 0 : -1;
