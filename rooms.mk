@@ -6,7 +6,7 @@ ROOMS := $(addprefix roce/,packet icrc stream message sequence event datagram di
 ROOMS += lib lib/terminal bpf pcap
 ROOMS += $(addprefix userspace/observe/,model offline live host verbs)
 ROOMS += $(addprefix userspace/traffic/,streams send receive)
-ROOMS += $(addprefix userspace/diagnose/,solver finding icrc flow doctor path bring_up between)
+ROOMS += $(addprefix userspace/diagnose/,solver finding icrc flow doctor path bring_up between qp_error)
 ROOMS += $(addprefix userspace/render/,output screen prometheus)
 ROOMS += userspace/command
 

@@ -43,6 +43,14 @@ static const char *const refusals[] = {
 #undef REFUSAL
 };
 
+static const char *const qp_causes[] = {
+#define CAUSE(name, statuses, words, fix) #name,
+#define PROVIDER(driver, status, vendor_err, cause, words)
+#define COUNTER(name, means)
+#include "userspace/diagnose/qp_error/cause.def"
+	"none",
+};
+
 static const char *const findings[] = {
 #define FINDING(name, ...) #name,
 #include "userspace/diagnose/finding/finding.def"
@@ -201,7 +209,7 @@ static json_t *calls(void)
 
 int main(void)
 {
-	json_t *o = json_pack("{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
+	json_t *o = json_pack("{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
 			      "$schema", "https://json-schema.org/draft/2020-12/schema",
 			      "$comment", "Made from the .def files by docs/schema/names.c.", "$defs",
 			      "totals", totals(), "stream_counters", stream_counters(), "lint_counts", lint_counts(),
@@ -209,7 +217,8 @@ int main(void)
 			      "finding", kinds(false), "hint", kinds(true), "icrc_mistake", mistake_kinds(),
 			      "fault", enumeration(faults, ARRAY_SIZE(faults)),
 			      "path_check", enumeration(path_checks, ARRAY_SIZE(path_checks)),
-			      "step", enumeration(steps, ARRAY_SIZE(steps)), "verbs_counters", calls());
+			      "step", enumeration(steps, ARRAY_SIZE(steps)), "verbs_counters", calls(),
+			      "qp_cause", enumeration(qp_causes, ARRAY_SIZE(qp_causes)));
 	bool failed = !o || json_dumpf(o, stdout, JSON_INDENT(1)) || putchar('\n') == EOF || fflush(stdout);
 
 	json_decref(o);

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Rules for what both ends know together, and for the way between them. */
+#include <stdio.h>
+#include <string.h>
+
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+
+#include "lib/address.h"
+#include "userspace/diagnose/qp_error/judge.h"
+
+#define MTU_HEADERS 60 /* of IPv4, UDP, BTH, RETH and ICRC: what a packet of the path MTU has at least */
+
+static const struct verbs_request *failed(const struct judge *j)
+{
+	return j->calls && j->calls->error_request.opcode < VERBS_OPCODES ? &j->calls->error_request : NULL;
+}
+
+/* ---- is the peer's QP there? ---- */
+
+/* A QP of the peer's host that says that it is connected with ours. */
+static const struct verbs_qp *who_means_us(const struct judge *j)
+{
+	for (size_t i = 0; i < j->e->peer.qp_count; i++) {
+		const struct verbs_qp *p = j->e->peer.qps[i];
+		bool addresses = p->attributes.known & j->q->attributes.known & VERBS_KNOWS_PATH;
+
+		if (p != j->q && p->qp.peer_qpn == j->q->qp.qpn && p->qp.qpn > 1 &&
+		    (!addresses || !memcmp(p->attributes.dgid, j->q->attributes.sgid, 16)))
+			return p;
+	}
+	return NULL;
+}
+
+static void judge_absent(struct judge *j)
+{
+	const struct verbs_qp *means = who_means_us(j);
+
+	if (!j->e->peer_known || j->other)
+		return;
+	judge_line(j, "peer", "its host has no QP %u", j->q->qp.peer_qpn);
+	if (!j->asks && j->q->qp.state != QP_ERR)
+		return;
+	if (means || !j->worked) {
+		judge_weigh(j, WHY_no_such_qp, WEIGHT_PROOF);
+		if (means)
+			judge_detail(j, WHY_no_such_qp, "it sends to QP %u, and the peer's QP for it is %u", j->q->qp.peer_qpn,
+				     means->qp.qpn);
+	} else {
+		judge_weigh(j, WHY_peer_gone, WEIGHT_PROOF);
+		judge_detail(j, WHY_peer_gone, "the peer's QP %u is no longer there", j->q->qp.peer_qpn);
+	}
+}
+
+static bool silence(const struct judge *j)
+{
+	return j->status == STATUS_RETRY_EXC_ERR || j->stalls || (j->status == STATUS_NONE && !j->calls && j->q->qp.state == QP_ERR);
+}
+
+static void judge_ended(struct judge *j)
+{
+	const struct verbs_qp *o = j->other;
+
+	if (!o->gone) {
+		judge_weigh(j, WHY_no_such_qp, o->qp.state == QP_RESET || o->qp.state == QP_INIT ? WEIGHT_STRONG : WEIGHT_NEVER);
+		if (o->qp.state == QP_RTS || o->qp.state == QP_RTR)
+			judge_weigh(j, WHY_peer_gone, WEIGHT_NEVER);
+		else if (o->qp.state == QP_ERR && silence(j) && !j->blind)
+			judge_weigh(j, WHY_peer_gone, WEIGHT_STRONG);
+		judge_line(j, "peer", "its QP %u is in state %s", o->qp.qpn, host_state_name(o->qp.state));
+		return;
+	}
+	judge_line(j, "peer", "its QP %u was destroyed%s", o->qp.qpn, o->killed ? " because its process ended" : " by its program");
+	if (!silence(j))
+		return;
+	judge_weigh(j, WHY_peer_gone, WEIGHT_PROOF);
+	if (o->killed)
+		judge_detail(j, WHY_peer_gone, "the peer's process %u ended, and its QP %u with it", o->qp.pid, o->qp.qpn);
+	else
+		judge_detail(j, WHY_peer_gone, "the peer's program has destroyed its QP %u", o->qp.qpn);
+}
+
+/* ---- do both mean the same? ---- */
+
+static void judge_psns(struct judge *j)
+{
+	const struct verbs_attributes *own = &j->q->attributes, *peer = &j->other->attributes;
+
+	if (!(own->known & VERBS_KNOWS_TIMEOUT) || !(peer->known & VERBS_KNOWS_RESPONDER) || !j->q->born || !j->other->born)
+		return;
+	if (own->sq_psn_first == peer->rq_psn_first) {
+		judge_weigh(j, WHY_psn_mismatch, WEIGHT_NEVER);
+		return;
+	}
+	judge_line(j, "peer", "its QP was told to expect PSN 0x%06x first, this one to send 0x%06x", peer->rq_psn_first, own->sq_psn_first);
+	if (!j->worked && silence(j))
+		judge_weigh(j, WHY_psn_mismatch, WEIGHT_PROOF);
+	judge_detail(j, WHY_psn_mismatch, "it begins with PSN 0x%06x, and its peer expects 0x%06x", own->sq_psn_first, peer->rq_psn_first);
+}
+
+static void judge_mtus(struct judge *j)
+{
+	const struct verbs_attributes *own = &j->q->attributes, *peer = &j->other->attributes;
+
+	if (!(own->known & peer->known & VERBS_KNOWS_MTU) || own->path_mtu == peer->path_mtu)
+		return;
+	judge_line(j, "peer", "its QP has path MTU %u, this one %u", peer->path_mtu, own->path_mtu);
+	judge_weigh(j, WHY_mtu_mismatch, failed(j) && failed(j)->bytes <= peer->path_mtu && failed(j)->bytes <= own->path_mtu ? 0 : WEIGHT_PROOF);
+	judge_detail(j, WHY_mtu_mismatch, "its path MTU is %u, and its peer's %u", own->path_mtu, peer->path_mtu);
+}
+
+static void judge_gids(struct judge *j)
+{
+	const struct verbs_attributes *own = &j->q->attributes, *peer = &j->other->attributes;
+	bool here, there;
+
+	if (!(own->known & peer->known & VERBS_KNOWS_PATH))
+		return;
+	here = memcmp(own->sgid, peer->dgid, 16);
+	there = memcmp(own->dgid, peer->sgid, 16);
+	if (own->gid_type != peer->gid_type) {
+		judge_line(j, "peer", "its GID is of RoCEv%u, this one's of RoCEv%u", peer->gid_type ? 2 : 1, own->gid_type ? 2 : 1);
+		judge_detail(j, WHY_gid_mismatch, "one end uses a GID of RoCEv1, the other one of RoCEv2");
+	} else if (here) {
+		judge_line(j, "peer", "its QP was told that this one is at %s; it sends from %s", address_text(peer->dgid).text,
+			   address_text(own->sgid).text);
+		judge_detail(j, WHY_gid_mismatch, "it sends from %s (GID index %u), and its peer expects %s", address_text(own->sgid).text,
+			     own->sgid_index, address_text(peer->dgid).text);
+	} else if (there) {
+		judge_line(j, "peer", "its QP is at %s; this one sends to %s", address_text(peer->sgid).text, address_text(own->dgid).text);
+		judge_detail(j, WHY_gid_mismatch, "it sends to %s, and its peer's QP is at %s (GID index %u)",
+			     address_text(own->dgid).text, address_text(peer->sgid).text, peer->sgid_index);
+	} else {
+		judge_weigh(j, WHY_gid_mismatch, WEIGHT_NEVER);
+		return;
+	}
+	if (silence(j) && !j->worked)
+		judge_weigh(j, WHY_gid_mismatch, WEIGHT_PROOF);
+}
+
+/* ---- does the peer allow it? ---- */
+
+static __u32 needs(const struct verbs_request *r)
+{
+	switch (r->opcode) {
+	case IB_UVERBS_WR_RDMA_WRITE:
+	case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
+		return IB_UVERBS_ACCESS_REMOTE_WRITE;
+	case IB_UVERBS_WR_RDMA_READ:
+		return IB_UVERBS_ACCESS_REMOTE_READ;
+	case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
+	case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
+		return IB_UVERBS_ACCESS_REMOTE_ATOMIC;
+	}
+	return 0;
+}
+
+static bool is_refused(const struct judge *j)
+{
+	return j->status == STATUS_REM_ACCESS_ERR || j->status == STATUS_REM_INV_REQ_ERR;
+}
+
+static void judge_allowed(struct judge *j)
+{
+	const struct verbs_request *r = failed(j);
+
+	if (!r || !needs(r) || !is_refused(j) || !(j->other->attributes.known & VERBS_KNOWS_ACCESS))
+		return;
+	if (j->other->attributes.access & needs(r)) {
+		judge_line(j, "peer", "its QP allows %s", verbs_opcode_name(r->opcode));
+		judge_weigh(j, WHY_no_access, j->status == STATUS_REM_INV_REQ_ERR ? WEIGHT_NEVER : 0);
+		return;
+	}
+	judge_line(j, "peer", "its QP does not allow %s (access flags 0x%x)", verbs_opcode_name(r->opcode), j->other->attributes.access);
+	judge_weigh(j, WHY_no_access, WEIGHT_PROOF);
+	judge_detail(j, WHY_no_access, "the peer's QP does not allow %s", verbs_opcode_name(r->opcode));
+}
+
+/* ---- the peer's memory ---- */
+
+static const struct host_mr *mr_of(const struct why_host *h, __u32 rkey, size_t *with_keys)
+{
+	const struct host_mr *found = NULL;
+
+	*with_keys = 0;
+	for (size_t i = 0; i < h->mr_count; i++) {
+		*with_keys += h->mrs[i].has_keys;
+		if (h->mrs[i].has_keys && h->mrs[i].rkey == rkey)
+			found = &h->mrs[i];
+	}
+	return found;
+}
+
+static void judge_place(struct judge *j, const struct host_mr *mr, const struct verbs_request *r, __u64 low, __u64 high)
+{
+	bool outside = mr->has_iova ? r->remote_addr < mr->iova || r->remote_addr + r->bytes > mr->iova + mr->length :
+				      high - low > mr->length;
+
+	judge_weigh(j, WHY_wrong_rkey, WEIGHT_NEVER);
+	if (outside) {
+		judge_line(j, "peer", "the region of rkey 0x%x has %llu bytes, and the request reaches beyond", r->rkey, mr->length);
+		judge_weigh(j, WHY_out_of_bounds, WEIGHT_PROOF);
+		judge_detail(j, WHY_out_of_bounds, "%s reaches outside of the peer's memory region of %llu bytes", judge_request_text(r).text,
+			     mr->length);
+		return;
+	}
+	judge_line(j, "peer", "it has a region of rkey 0x%x, of %llu bytes", r->rkey, mr->length);
+	if (mr->has_iova) {
+		judge_weigh(j, WHY_out_of_bounds, WEIGHT_NEVER);
+		judge_weigh(j, WHY_no_access, WEIGHT_STRONG);
+	}
+	judge_detail(j, WHY_no_access, "the peer's memory of rkey 0x%x does not allow %s", r->rkey, verbs_opcode_name(r->opcode));
+}
+
+/* low, high: what of the region requests have reached, this one too: it cannot be longer than the region. */
+static void judge_memory(struct judge *j)
+{
+	const struct verbs_request *r = failed(j);
+	const struct verbs_calls *c = j->calls;
+	const struct host_mr *mr;
+	size_t with_keys;
+	bool known;
+	__u64 low, high;
+
+	if (!r || !needs(r) || j->status != STATUS_REM_ACCESS_ERR || !j->e->peer.mr_count)
+		return;
+	mr = mr_of(&j->e->peer, r->rkey, &with_keys);
+	if (!with_keys) {
+		judge_line(j, "peer", "its regions' keys are not known (CAP_NET_ADMIN)");
+		return;
+	}
+	if (!mr) {
+		judge_line(j, "peer", "none of its %zu memory regions has the rkey 0x%x", with_keys, r->rkey);
+		judge_weigh(j, WHY_wrong_rkey, WEIGHT_PROOF);
+		judge_detail(j, WHY_wrong_rkey, "the peer has no memory region with rkey 0x%x", r->rkey);
+		return;
+	}
+	known = c->good_request.opcode < VERBS_OPCODES && c->good_request.rkey == r->rkey;
+	low = known && c->good_low < r->remote_addr ? c->good_low : r->remote_addr;
+	high = known && c->good_high > r->remote_addr + r->bytes ? c->good_high : r->remote_addr + r->bytes;
+	judge_place(j, mr, r, low, high);
+}
+
+static void judge_receives(struct judge *j)
+{
+	const struct verbs_calls *c = &j->other->calls;
+
+	if (!j->other->has_calls || j->other->attributes.has_srq || !judge_suspects(j, WHY_no_receive) ||
+	    c->count[VERBS_recv_wrs] - c->count[VERBS_recv_refused] > c->count[VERBS_recv_completions])
+		return;
+	judge_line(j, "peer", "it has posted %llu receives, and none is left", c->count[VERBS_recv_wrs]);
+	judge_weigh(j, WHY_no_receive, WEIGHT_STRONG);
+}
+
+/* Asked about a responder: its peer's completion has the reason. */
+static void judge_told(struct judge *j)
+{
+	struct why_evidence turned = { .qp = j->other, .own = j->e->peer, .peer = j->e->own, .peer_known = true, .turned = true,
+				       .wire = j->e->asked, .asked = j->e->wire, .stall_ns = j->e->stall_ns };
+	struct why_verdict v;
+
+	if (j->asks || j->e->turned)
+		return;
+	why_judge(&v, &turned);
+	if (v.nothing_wrong || v.cause == WHY_unknown || v.cause == WHY_peer_gone || v.cause == WHY_own_end || v.cause == WHY_killed)
+		return;
+	judge_line(j, "peer", "%.*s", WHY_TEXT - 1, v.sentence);
+	judge_weigh(j, v.cause, v.confidence == WHY_CERTAIN ? WEIGHT_PROOF : WEIGHT_STRONG);
+	j->suspects |= 1u << v.cause;
+}
+
+void judge_ends(struct judge *j)
+{
+	judge_absent(j);
+	if (!j->other)
+		return;
+	judge_ended(j);
+	judge_psns(j);
+	judge_mtus(j);
+	judge_gids(j);
+	judge_allowed(j);
+	judge_memory(j);
+	judge_receives(j);
+	judge_told(j);
+}
+
+/* ---- the way ---- */
+
+static struct address_text peer_text(const struct judge *j)
+{
+	struct address_text unknown = { "the peer" };
+
+	return j->q->attributes.known & VERBS_KNOWS_PATH ? address_text(j->q->attributes.dgid) : unknown;
+}
+
+static bool may_be_the_way(const struct judge *j)
+{
+	return silence(j) || (!j->q->gone && !j->asks && j->q->qp.state != QP_ERR);
+}
+
+static void judge_reach(struct judge *j)
+{
+	const struct why_way *w = j->e->way;
+	const char *interface = w->interface[0] ? w->interface : "the interface";
+
+	j->suspects |= w->carrier == WHY_NO || w->route == WHY_NO || w->neighbour == WHY_NO ? 1u << WHY_path_gone : 0;
+	if (w->carrier == WHY_NO) {
+		judge_line(j, "path", "%s has no carrier", interface);
+		judge_weigh(j, WHY_path_gone, WEIGHT_PROOF);
+		judge_detail(j, WHY_path_gone, "%s has no carrier", interface);
+	} else if (w->route == WHY_NO) {
+		judge_line(j, "path", "this host has no route to %s", peer_text(j).text);
+		judge_weigh(j, WHY_path_gone, WEIGHT_STRONG);
+	} else if (w->neighbour == WHY_NO) {
+		judge_line(j, "path", "nobody answers for %s on %s", peer_text(j).text, interface);
+		judge_weigh(j, j->worked ? WHY_path_gone : WHY_gid_mismatch, WEIGHT_STRONG);
+		judge_detail(j, WHY_gid_mismatch, "nobody is at the GID to which it sends, %s", peer_text(j).text);
+	} else if (w->echoes == WHY_NO) {
+		judge_line(j, "path", "%s does not answer pings", peer_text(j).text);
+		j->suspects |= 1u << WHY_path_gone;
+		judge_weigh(j, WHY_path_gone, WEIGHT_STRONG);
+	} else if (w->echoes == WHY_YES) {
+		judge_line(j, "path", "%s answers pings", peer_text(j).text);
+		judge_weigh(j, WHY_path_gone, WEIGHT_NEVER);
+		judge_weigh(j, WHY_peer_gone, WEIGHT_HINT);
+	}
+}
+
+static void judge_size(struct judge *j)
+{
+	const struct why_way *w = j->e->way;
+	__u32 needed = j->q->attributes.path_mtu + MTU_HEADERS;
+
+	if (!(j->q->attributes.known & VERBS_KNOWS_MTU))
+		return;
+	if (w->fails && w->fails <= needed) {
+		judge_line(j, "path", "packets of %u bytes do not pass, those of %u do; path MTU %u needs %u", w->fails, w->passes,
+			   j->q->attributes.path_mtu, needed);
+		j->suspects |= 1u << WHY_mtu_mismatch;
+		judge_weigh(j, WHY_mtu_mismatch, 2 * WEIGHT_STRONG);
+		judge_weigh(j, WHY_peer_gone, -WEIGHT_STRONG);
+		judge_detail(j, WHY_mtu_mismatch, "its path MTU is %u, and packets of %u bytes do not pass to the peer", j->q->attributes.path_mtu,
+			     w->fails);
+	} else if (w->passes >= needed) {
+		judge_line(j, "path", "packets of the path MTU pass");
+		if (!j->other || j->other->attributes.path_mtu == j->q->attributes.path_mtu)
+			judge_weigh(j, WHY_mtu_mismatch, WEIGHT_NEVER);
+	}
+}
+
+static void judge_source(struct judge *j)
+{
+	const struct why_way *w = j->e->way;
+
+	if (!w->has_source || !(j->q->attributes.known & VERBS_KNOWS_PATH) || !memcmp(w->source, j->q->attributes.sgid, 16) || j->worked)
+		return;
+	judge_line(j, "path", "this host sends to %s from %s, the QP from %s (GID index %u)", peer_text(j).text,
+		   address_text(w->source).text, address_text(j->q->attributes.sgid).text, j->q->attributes.sgid_index);
+	judge_weigh(j, WHY_gid_mismatch, WEIGHT_STRONG);
+	judge_detail(j, WHY_gid_mismatch, "it sends from %s (GID index %u), where this host would choose %s: the peer may expect that one",
+		     address_text(j->q->attributes.sgid).text, j->q->attributes.sgid_index, address_text(w->source).text);
+}
+
+void judge_way(struct judge *j)
+{
+	if (!j->e->way || !may_be_the_way(j))
+		return;
+	judge_reach(j);
+	judge_size(j);
+	judge_source(j);
+}
