@@ -335,9 +335,9 @@ class End:
         return found
 
 
-def serve(lines, out):
-    """Answers calls until the caller goes away, and then puts everything back."""
-    end = End()
+def serve(lines, out, make=End):
+    """Answers calls until the caller goes away, and then puts everything back. make: of which kind the end is."""
+    end = make()
     try:
         for line in lines:
             name, words, named = json.loads(line)
@@ -352,7 +352,7 @@ def serve(lines, out):
         end.close()
 
 
-def listen(address, port):
+def listen(address, port, make=End):
     """A process for each caller, so that none finds what another one left."""
     with socket.create_server((address, int(port))) as listener:
         print("listening", flush=True)
@@ -361,7 +361,7 @@ def listen(address, port):
             child = os.fork()
             if not child:
                 with connection, connection.makefile("rw", encoding="ascii") as lines:
-                    serve(lines, lines)
+                    serve(lines, lines, make)
                 os._exit(0)
             connection.close()
             os.waitpid(child, 0)

@@ -13,6 +13,7 @@
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
 #include "userspace/command/service.h"
+#include "userspace/command/verbs_why.h"
 #include "userspace/observe/live/live.h"
 #include "userspace/observe/verbs/qp_filter.h"
 #include "userspace/render/output/view_verbs.h"
@@ -29,6 +30,7 @@ struct verbs_run_options {
 	size_t prometheus_qps;
 	struct filter *filter;	/* of QPs; NULL: all */
 	bool json, plain, quiet, list, events, exit_code;
+	struct why_options why;
 };
 
 static const struct option_entry printed[] = {
@@ -85,6 +87,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_interval, offsetof(struct verbs_run_options, live) },
 	{ NULL, failed, 0 },
 	{ "Calls", calls, offsetof(struct verbs_run_options, verbs) },
+	{ "Why a QP died", verbs_why_entries, offsetof(struct verbs_run_options, why) },
 	{ "As a service", arguments_prometheus, offsetof(struct verbs_run_options, prometheus) },
 	{ NULL, exported, 0 },
 	{ 0 },
@@ -122,14 +125,16 @@ static const struct option_topic *const topics[] = { &topic_qps, NULL };
 const struct command verbs_command = {
 	.name = "verbs",
 	.words = "show the QPs of this machine: whose, to whom, how they are, what is posted",
-	.arguments = "[DEVICE...] [OPTIONS]",
+	.arguments = "[DEVICE... | why [QPN|PID]] [OPTIONS]",
 	.prose =
 		"Shows each QP of the RDMA devices of this machine, or of the named ones, also where an RDMA NIC carries the packets "
 		"past XDP: its process, peer, state and settings. It follows the kernel, and no program is touched.\n\n"
 		"--calls adds what programs do: requests by opcode, completions by status, latency, what is outstanding. "
 		"It puts probes into the RDMA provider's functions, which cost about a microsecond a call; what they cost is shown. "
 		"--duration says for how long.\n\n"
-		"On a terminal it shows a table; ? is help. Elsewhere, and with --plain, it prints all QPs each interval.",
+		"On a terminal it shows a table; ? is help. Elsewhere, and with --plain, it prints all QPs each interval.\n\n"
+		"`verbs why` says why a QP is in error or stalls, with its evidence and what else it may be: of all, or of the QP or process "
+		"of that number. The more it is told, the surer it is: --peer, --wire, --path.",
 	.tables = tables,
 	.topics = topics,
 	.examples =
@@ -142,7 +147,9 @@ const struct command verbs_command = {
 		"  # what programs post and complete, for ten seconds\n"
 		"  rocescope verbs --calls --duration 10\n"
 		"  # a line each time that a QP is made, changes its state, or goes\n"
-		"  rocescope verbs rxe0 --events\n",
+		"  rocescope verbs rxe0 --events\n"
+		"  # why QP 17 died, by what both hosts and a capture say\n"
+		"  rocescope verbs why 17 --peer PEER.json --wire WIRE.pcap\n",
 };
 
 struct verbs_run {
@@ -161,6 +168,8 @@ struct verbs_run {
 	char *told_text; /* of events that are not printed yet */
 	size_t told_length;
 	bool faulty; /* a QP was in error, or stalled */
+	struct why_watch why;
+	struct verbs_resources resources;
 };
 
 /* ---- output ---- */
@@ -181,6 +190,10 @@ static int print(struct verbs_run *r)
 	struct verbs_shown s = shown_now(r);
 	int error = 0;
 
+	if (r->options->json) {
+		verbs_resources_read(&r->resources);
+		s.resources = &r->resources;
+	}
 	live_unblock(&r->live);
 	if ((r->options->json ? verbs_json(r->out, &s) : verbs_lines(r->out, &s)) || fflush(r->out))
 		error = errno;
@@ -228,6 +241,13 @@ static const struct filter *filter_of(const struct verbs_run *r)
 	return r->screen ? qp_screen_filter(r->screen) : r->options->filter;
 }
 
+/* What is in error or stalls since the last reading, and why. Without calls there is little to say of it. */
+static void tell_why(struct verbs_run *r)
+{
+	if (r->told && r->options->verbs.calls)
+		why_watch_update(&r->why, r->verbs, r->told, r->options->json);
+}
+
 /* Reads everything, and makes the rows. */
 static bool update(struct verbs_run *r)
 {
@@ -240,6 +260,7 @@ static bool update(struct verbs_run *r)
 	if (!qp_rows_update(&r->rows, list, count, filter_of(r), now_ns()))
 		return complain("there is not enough memory");
 	r->faulty |= r->rows.condition[QP_ERROR] || r->rows.condition[QP_STALLED];
+	tell_why(r);
 	return true;
 }
 
@@ -410,6 +431,8 @@ static void end(struct verbs_run *r)
 {
 	qp_screen_end(r->screen);
 	exporter_stop(r->exporter);
+	why_watch_free(&r->why);
+	verbs_resources_close(&r->resources);
 	verbs_close(r->verbs);
 	qp_rows_free(&r->rows);
 	if (r->told)
@@ -417,6 +440,13 @@ static void end(struct verbs_run *r)
 	free(r->told_text);
 	__fpurge(r->out); /* drop what could not be written */
 	fclose(r->out);
+}
+
+static int ask_why(const struct verbs_run_options *o, char *const words[], size_t count)
+{
+	struct why_run r = { .options = &o->why, .verbs = o->verbs, .seconds = o->live.duration, .json = o->json, .exit_code = o->exit_code };
+
+	return verbs_why(&r, words, count);
 }
 
 int cmd_verbs(int argc, char **argv)
@@ -434,6 +464,12 @@ int cmd_verbs(int argc, char **argv)
 		usage_error("verbs: --prometheus-qps needs --prometheus ADDR:PORT");
 	if (o.list && o.live.duration)
 		usage_error("verbs: --list and --duration do not go together: a list is of one moment");
+	if (first < argc && !strcmp(argv[first], "why")) {
+		o.verbs.device_count = 0;
+		return ask_why(&o, argv + first + 1, argc - first - 1);
+	}
+	if (o.why.peer || o.why.wire || o.why.path || o.why.from)
+		usage_error("verbs: --peer, --wire, --path and --from are for `verbs why`");
 	live_prepare(&r.live, &o.live);
 	r.meanwhile = (struct live_meanwhile){ .fd = -1, .run = serve_meanwhile, .context = &r };
 	r.out = live_output(&r.live, &r.meanwhile);

@@ -273,6 +273,9 @@ static void put_calls(struct json_text *t, const struct qp_row *r, const struct 
 	json_text_value(t, "sig_all", c->sig_all ? json_boolean(c->sig_all == 1) : json_null());
 	put_error(t, c, s);
 	put_request(t, "newest_good", &c->good_request);
+	json_text_hexadecimal_or_null(t, "reached_from", c->good_high, c->good_low);
+	json_text_hexadecimal_or_null(t, "reached_to", c->good_high, c->good_high);
+	json_text_bool(t, "from_birth", c->born && c->born == r->qp->born);
 	put_latency(t, c);
 	json_text_close(t, '}');
 }
@@ -421,6 +424,39 @@ static void put_totals(struct json_text *t, const struct verbs_shown *s)
 	json_text_close(t, '}');
 }
 
+/* ---- devices and their memory ---- */
+
+#define MRS 4096 /* that are printed */
+
+static void put_mr(struct json_text *t, const struct host_mr *m)
+{
+	json_text_open(t, NULL, '{');
+	put_name(t, "device", m->device);
+	json_text_hexadecimal_or_null(t, "rkey", m->has_keys, m->rkey);
+	json_text_hexadecimal_or_null(t, "lkey", m->has_keys, m->lkey);
+	json_text_hexadecimal_or_null(t, "iova", m->has_iova, m->iova);
+	json_text_number(t, "length", m->length);
+	json_text_number_or_null(t, "pid", m->pid, m->pid);
+	json_text_close(t, '}');
+}
+
+static void put_resources(struct json_text *t, const struct verbs_resources *r)
+{
+	json_text_open(t, "devices", '[');
+	for (size_t i = 0; r && i < r->device_count; i++) {
+		json_text_open(t, NULL, '{');
+		put_name(t, "name", r->devices[i].name);
+		json_text_string(t, "driver", verbs_resources_driver(r, r->devices[i].name));
+		json_text_close(t, '}');
+	}
+	json_text_close(t, ']');
+	json_text_open(t, "mrs", '[');
+	for (size_t i = 0; r && i < r->mr_count && i < MRS; i++)
+		put_mr(t, &r->mrs[i]);
+	json_text_close(t, ']');
+	json_text_number(t, "mrs_of", r ? r->mr_count : 0);
+}
+
 static int end_line(struct json_text *t, FILE *out)
 {
 	json_text_close(t, '}');
@@ -445,6 +481,7 @@ int verbs_json(FILE *out, const struct verbs_shown *s)
 	put_srqs(&t, s);
 	put_cost(&t, s->cost);
 	put_counters(&t, s);
+	put_resources(&t, s->resources);
 	return end_line(&t, out);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "userspace/observe/verbs/qp_rows.h"
+#include "userspace/observe/verbs/resources.h"
 #include "userspace/render/output/text_table.h"
 
 /* What is shown of one reading. */
@@ -20,6 +21,7 @@ struct verbs_shown {
 	size_t counter_count;
 	const char *const *notes;
 	size_t note_count;
+	const struct verbs_resources *resources; /* NULL: not read */
 	const char *filter;    /* its text; NULL: none */
 	double seconds;	       /* since the start */
 	__u64 now;	       /* ns, CLOCK_MONOTONIC: of the reading */
