@@ -31,11 +31,11 @@ $(BUILD)/tests/verbs_made_up: LDFLAGS += -Wl,-z,muldefs
 $(eval $(call test_program,verbs_drive,verbs_drive,userspace/observe/verbs))
 $(BUILD)/tests/support/verbs_drive.o: $(BUILD)/bpf/verbs.skel.h
 PROGRAMS += $(BUILD)/tests/verbs_standin
-$(BUILD)/tests/verbs_standin: $(addprefix $(BUILD)/tests/support/,verbs_standin.o verbs_provider.o)
+$(BUILD)/tests/verbs_standin: $(BUILD)/tests/support/verbs_standin.o $(BUILD)/bench/verbs_provider.o
 $(BUILD)/tests/verbs_standin: LDLIBS += -ldl -lpthread
 VERBS_PROVIDER := $(BUILD)/tests/verbs_provider.so
 all: $(VERBS_PROVIDER)
-$(VERBS_PROVIDER): tests/support/verbs_provider.c tests/support/verbs_provider.h
+$(VERBS_PROVIDER): bench/verbs_provider.c bench/verbs_provider.h
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared -o $@ $<

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * verbs_standin: a program that uses verbs, with a provider that needs no device (verbs_provider.c), for tests of probes.
+ * verbs_standin: a program that uses verbs, with a provider that needs no device (bench/verbs_provider.c), for tests of probes.
  *
  *     verbs_standin BEGINNING DEVICE PROVIDER
  *
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/verbs_provider.h"
+#include "bench/verbs_provider.h"
 
 #define QPS 1024
 #define LONGEST (1u << 20)

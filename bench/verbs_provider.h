@@ -3,8 +3,8 @@
  * A provider of verbs without a device: real structs of <infiniband/verbs.h>, functions that take requests and complete them at
  * once, and counts of all that it was given, which are the truth for tests of probes. It links no libibverbs.
  */
-#ifndef TESTS_VERBS_PROVIDER_H
-#define TESTS_VERBS_PROVIDER_H
+#ifndef BENCH_VERBS_PROVIDER_H
+#define BENCH_VERBS_PROVIDER_H
 
 #include <pthread.h>
 

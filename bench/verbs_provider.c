@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/verbs_provider.h"
+#include "bench/verbs_provider.h"
 
 #define SMALL ((uintptr_t)65536) /* no address below it is read */
 
