@@ -257,6 +257,7 @@ static void take_request(struct stream_record *c, struct doctor_step *step, cons
 		forget_answers(c);
 	if (step->damaged) {
 		responder_study_damaged(&c->responder, step);
+		goback_damaged(&c->goback);
 		return;
 	}
 	step->resent = nak->open && step->psn == nak->psn;

@@ -42,6 +42,8 @@ static void take_wrong(struct goback *g, __u64 frame, __u32 psn, bool soon)
 		g->shown[g->wrong].wanted = g->nak.psn;
 		g->shown[g->wrong].psn = psn;
 	}
+	g->run.again = g->nak.tried;
+	g->again += g->run.again;
 	g->run.wrong = g->nak.tried = true;
 	g->run.early = psn_distance(psn, g->nak.psn) > 0;
 	g->run.soon = soon;
@@ -55,6 +57,7 @@ static void excuse(struct goback *g)
 		return;
 	g->run.wrong = false;
 	g->wrong--;
+	g->again -= g->run.again;
 }
 
 /* Another answer comes behind the NAK, before the requester can have gone back. */
@@ -75,7 +78,7 @@ static bool is_of_nak_before(const struct goback *g, __u32 psn)
 
 /*
  * The requester goes back. A packet that comes for the first time may only be late, or was lost at the first time and the ones
- * before it at the second time.
+ * before it at the second time; and where one is damaged, it may have gone back to that.
  */
 static void go_back(struct goback *g, const struct doctor_packet *taken)
 {
@@ -90,7 +93,7 @@ static void go_back(struct goback *g, const struct doctor_packet *taken)
 		return;
 	if (psn == g->nak.psn || is_of_nak_before(g, psn))
 		g->right += !g->nak.tried;
-	else if (duplicate)
+	else if (duplicate && !g->damaged)
 		take_wrong(g, taken->number, psn, since <= SOON * g->fastest);
 }
 
@@ -147,6 +150,12 @@ void goback_request(struct goback *g, const struct doctor_packet *taken)
 	pass_asked(g, psn);
 	g->latest = psn;
 	g->met = true;
+	g->damaged = false;
+}
+
+void goback_damaged(struct goback *g)
+{
+	g->damaged = true;
 }
 
 void goback_nak(struct goback *g, const struct doctor_packet *taken)
@@ -186,8 +195,9 @@ static void conclude_wrong(const struct goback *g, struct symptoms *symptoms)
 {
 	/* a requester that goes back to where its message begins is now and then right */
 	bool lossy = symptoms_find(symptoms, KIND_loss), unsure = g->right || g->early || lossy;
+	__u64 wrong = g->wrong - (lossy ? g->again : 0); /* what the NAK asks for may be lost once more */
 	bool before = g->soon >= (lossy || g->right ? TWICE : 1) && g->soon * 2 >= g->right;
-	bool often = g->wrong >= (unsure ? OFTEN : TWICE) && g->wrong > g->right;
+	bool often = wrong >= (unsure ? OFTEN : TWICE) && wrong > g->right;
 	bool disordered = symptoms_find(symptoms, KIND_reorder); /* then a run seems to begin anywhere */
 	struct symptom *symptom = (before || often) && !disordered ? symptoms_get(symptoms, KIND_goes_back_wrong) : NULL;
 

@@ -19,6 +19,7 @@ struct goback_run {
 	__u64 frame;   /* of the first one */
 	__u32 psn;
 	bool wrong; /* it begins elsewhere than the NAK asks for, ... */
+	bool again; /* ... as the run before did, */
 	bool early, soon; /* ... namely before it; and at once */
 	bool asks;  /* one of them, or of the new packets behind them, asks for an answer */
 	bool should; /* one that ends a message asked when it was sent first, */
@@ -28,6 +29,7 @@ struct goback_run {
 /* Of a stream of RC requests. */
 struct goback {
 	bool met;
+	bool damaged; /* the packet before was damaged: its PSN is not known */
 	__u32 newest, latest; /* PSNs of the newest and of the latest request */
 	__u64 fastest; /* ns: the shortest time until a request was acknowledged; 0: not known */
 	__u32 asked[GOBACK_ASKED]; /* PSN + 1 of requests that asked, by the low bits of the PSN */
@@ -42,6 +44,7 @@ struct goback {
 	/* what was found */
 	__u64 right;	   /* how often the requester went back to where a NAK asked it to, ... */
 	__u64 wrong, early, soon; /* ... and elsewhere, of these before it, and of these at once */
+	__u64 again;	   /* of `wrong`: those for a NAK for which it had gone elsewhere before */
 	__u64 packets;	   /* of `wrong` */
 	struct {
 		__u64 frame, nak;
@@ -58,6 +61,9 @@ void goback_anew(struct goback *g);
 
 /* A request was sent. */
 void goback_request(struct goback *g, const struct doctor_packet *taken);
+
+/* A request came with a wrong ICRC. */
+void goback_damaged(struct goback *g);
 
 /* A NAK (PSN sequence error) came. */
 void goback_nak(struct goback *g, const struct doctor_packet *taken);

@@ -2,6 +2,7 @@
 #include "userspace/diagnose/flow/loss.h"
 
 #define OVERTAKEN 1024 /* packets that may overtake one */
+#define AGAIN 4 /* packets in a row that may be missing from those that are sent again */
 
 static void say_gap(struct evidence *e, const struct loss_gap *g)
 {
@@ -165,7 +166,7 @@ static bool is_resent(const struct loss *l, const struct doctor_step *p)
 {
 	bool reliable = p->service == SERVICE_RC || p->service == SERVICE_XRC;
 
-	return (p->resent || (reliable && is_next(l, l->back, p))) && !is_overtaken(l, p);
+	return (p->resent || (reliable && l->back && ((p->psn - l->back) & PSN_MASK) < l->span + l->damaged + AGAIN)) && !is_overtaken(l, p);
 }
 
 /* The packet comes for which the receiver has asked. */
@@ -312,6 +313,8 @@ static void drop_evidence(struct symptoms *symptoms, __u64 frame)
 static void take_out(struct loss *l, struct symptoms *symptoms)
 {
 	l->skipped -= l->taken_out < l->skipped ? l->taken_out : l->skipped;
+	if (l->taken_out && l->resent > l->skipped) /* those of them that came again with the others */
+		l->resent = l->skipped;
 	l->gaps -= l->no_gaps.count < l->gaps ? l->no_gaps.count : l->gaps;
 	for (size_t i = 0; i < l->no_gaps.count; i++)
 		drop_evidence(symptoms, l->no_gaps.frame[i]);

@@ -158,7 +158,7 @@ static void take_healed(struct responder_study *r)
 static void judge_silence(struct responder_study *r, struct symptoms *symptoms, __u64 back)
 {
 	struct responder_gap *g = &r->gap;
-	__u64 since = g->from > r->answered ? g->from : r->answered, usual = r->longest ?: r->first;
+	__u64 since = g->from > r->answered ? g->from : r->answered, usual = r->longest > r->first ? r->longest : r->first;
 	bool silent = r->acked && g->unanswered >= FINDING_PACKETS && g->unanswered > USUAL_ASKS * r->most &&
 		      g->to - g->from > USUAL_TIME * usual;
 	bool waited = r->acked && usual && g->asks && back && back - since > USUAL_TIME * usual;

@@ -5,6 +5,8 @@
 #include "userspace/diagnose/icrc/icrc_another.h"
 #include "userspace/diagnose/icrc/icrc_sender.h"
 
+#define FEW 8 /* one in so many wrong ICRCs, at various distances, is nothing, nor is one in so many packets */
+
 static struct icrc_another_packet *at(struct icrc_another *o, __u64 index)
 {
 	return &o->latest[index % ANOTHER_REACH];
@@ -135,6 +137,20 @@ static __u64 neighbours(const struct icrc_another_distances *d)
 	return d->packets[ANOTHER_REACH - 1] + d->packets[ANOTHER_REACH + 1];
 }
 
+static bool is_constant(const struct icrc_another_distances *d, __u64 all)
+{
+	for (int i = 0; i <= 2 * ANOTHER_REACH; i++)
+		if (d->packets[i] == all)
+			return true;
+	return false;
+}
+
+/* Whether they are more than chance: a damaged packet may carry the right ICRC of what is sent again for it, at any distance. */
+static bool is_system(const struct icrc_another *o)
+{
+	return o->moved * FEW >= o->wrong || is_constant(&o->of_sender, o->moved) || is_constant(&o->of_stream, o->moved);
+}
+
 /* Not where they are neighbours', and a mistake explains most as well: the ICRC of the packet before, a PSN that is the next one. */
 static bool is_told(const struct icrc_another *o)
 {
@@ -142,7 +158,7 @@ static bool is_told(const struct icrc_another *o)
 
 	if (neighbours(&o->of_stream) > most)
 		most = neighbours(&o->of_stream);
-	return (o->moved >= FINDING_PACKETS || (o->moved && is_all(o))) &&
+	return (o->moved >= FINDING_PACKETS ? is_system(o) : is_all(o) && o->moved * FEW >= o->count) &&
 	       (4 * most < 3 * o->moved || 2 * o->named <= o->studied);
 }
 
@@ -174,14 +190,6 @@ static void say_distances(const struct icrc_another_distances *d, char text[SYMP
 		snprintf(text, SYMPTOM_FIGURES, "%d packet%s earlier to %d later, most often %d %s", -least,
 			 least == -1 ? "" : "s", greatest, abs(most - ANOTHER_REACH),
 			 most > ANOTHER_REACH ? "later" : "earlier");
-}
-
-static bool is_constant(const struct icrc_another_distances *d, __u64 all)
-{
-	for (int i = 0; i <= 2 * ANOTHER_REACH; i++)
-		if (d->packets[i] == all)
-			return true;
-	return false;
 }
 
 static void say(const struct icrc_another *o, struct symptom *symptom)
