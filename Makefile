@@ -117,5 +117,5 @@ $(PROGRAMS):
 	$(Q)$(LINK) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
 ifneq ($(filter-out $(CALLERS),$(or $(MAKECMDGOALS),all)),)
--include $(shell find $(BUILD) '(' -name debian -o -name venv -o -name lab -o -name sanitized-tree ')' -prune -o -name '*.d' -type f -print 2>/dev/null)
+-include $(shell find $(BUILD) '(' -name debian -o -name venv -o -name lab -o -name sanitized-tree -o -name recipes ')' -prune -o -name '*.d' -type f -print 2>/dev/null)
 endif
