@@ -8,7 +8,7 @@ all: $(BUILD)/rdma_ring
 $(BUILD)/rdma_ring: $(BUILD)/rdma_stream
 	@ln -sf $(<F) $@
 
-$(BUILD)/tests/unit/rdma_stream/test_xrc: $(patsubst %,$(BUILD)/sanitized/rxe_tests/rdma_stream/%.o,device memory queue requester responder)
+$(BUILD)/tests/unit/rdma_stream/test_xrc: $(patsubst %,$(BUILD)/sanitized/rxe_tests/rdma_stream/%.o,completion_queue device memory requester responder)
 $(BUILD)/tests/unit/rdma_stream/test_xrc: LDLIBS += -libverbs
 $(BUILD)/tests/unit/rdma_stream/test_ring: $(BUILD)/sanitized/rxe_tests/rdma_stream/ring.o
 $(BUILD)/tests/unit/rdma_stream/test_ring_workers: $(addprefix $(BUILD)/raced/rxe_tests/rdma_stream/,ring.o ring_workers.o)

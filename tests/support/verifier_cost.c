@@ -14,7 +14,7 @@
 #include "bpf/capture_abi.h"
 #include "bpf/receive_abi.h"
 #include "roce/icrc/fold.h"
-#include "userspace/observe/live/counting.h"
+#include "userspace/observe/live/monitor_programs.h"
 #include "userspace/observe/live/maps.h"
 #include "bpf/capture.skel.h" /* needs struct fold_tables */
 #include "bpf/receive.skel.h" /* needs struct fold_tables */
@@ -39,7 +39,7 @@ static struct cost_opened open_counting(bool loops)
 {
 	struct live_programs p;
 
-	if (!counting_open_object(loops, &p))
+	if (!monitor_programs_open_object(loops, &p))
 		die("BPF", strerror(errno));
 	return (struct cost_opened){ p.object, p.settings };
 }

@@ -41,7 +41,7 @@
 #include "roce/observe.h"
 #include "tests/support/observe_old.h"
 #include "tests/support/slice8.h"
-#include "userspace/observe/live/counting.h"
+#include "userspace/observe/live/monitor_programs.h"
 #include "userspace/observe/live/maps.h"
 #include "userspace/observe/model/imm.h"
 #include "userspace/observe/model/pairs.h"
@@ -276,7 +276,7 @@ static void go_way(struct way *w)
 
 	if (!w->old)
 		w->dialogues = calloc(STREAMS, sizeof(*w->dialogues));
-	if (!counting_open_object(!w->old, &w->bpf))
+	if (!monitor_programs_open_object(!w->old, &w->bpf))
 		die("BPF", strerror(errno));
 	bpf_object__for_each_program(program, w->bpf.object)
 		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), w->program_name));

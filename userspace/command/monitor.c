@@ -13,7 +13,7 @@
 #include "userspace/command/monitor.h"
 #include "userspace/command/service.h"
 #include "userspace/observe/host/host.h"
-#include "userspace/observe/live/counting.h"
+#include "userspace/observe/live/monitor_programs.h"
 #include "userspace/observe/live/focus.h"
 #include "userspace/observe/live/kernel.h"
 #include "userspace/observe/live/taken.h"
@@ -332,7 +332,7 @@ const struct program_kind monitor_kind = { .command = "monitor" };
 
 static bool open_programs(struct monitor *m, struct live_programs *to)
 {
-	if (!counting_open(&m->options->live, to))
+	if (!monitor_programs_open(&m->options->live, to))
 		return false;
 	m->counting = to->object;
 	return true;

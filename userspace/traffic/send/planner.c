@@ -332,7 +332,7 @@ static void go_on(struct planner *p, struct send_packet *packet, uint64_t faults
 }
 
 /* Makes a packet that some faults hit. false: it is not made, and takes no PSN. */
-static bool make_faulty(struct planner *p, struct send_packet *packet, uint64_t hits)
+static bool make_with_faults(struct planner *p, struct send_packet *packet, uint64_t hits)
 {
 	const struct send_packet *before = made_before(p, packet->qp);
 	bool drop = false, again = false;
@@ -387,7 +387,7 @@ static void make_one(struct planner *p, struct send_qp *qp)
 		leave_slot(p, &packet);
 		made = true;
 	} else {
-		made = make_faulty(p, &packet, hits);
+		made = make_with_faults(p, &packet, hits);
 	}
 	order_made(&p->order, qp, packet.place & AT_LAST);
 	if (!made)

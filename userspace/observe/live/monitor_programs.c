@@ -6,7 +6,7 @@
 #include "bpf/abi.h"
 #include "lib/complain.h"
 #include "roce/icrc/fold.h"
-#include "userspace/observe/live/counting.h"
+#include "userspace/observe/live/monitor_programs.h"
 #include "userspace/observe/live/kernel.h"
 #include "bpf/monitor.skel.h" /* needs struct fold_tables */
 #include "bpf/monitor_old.skel.h" /* needs struct fold_tables */
@@ -17,7 +17,7 @@
 SAME_PLACE(settings);
 SAME_PLACE(fold_tables);
 
-bool counting_open_object(bool loops, struct live_programs *to)
+bool monitor_programs_open_object(bool loops, struct live_programs *to)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "monitor_bpf");
 	size_t bytes;
@@ -47,14 +47,14 @@ static bool can_follow(const struct roce_ports *ports)
 	return true;
 }
 
-bool counting_open(const struct live_options *o, struct live_programs *to)
+bool monitor_programs_open(const struct live_options *o, struct live_programs *to)
 {
 	/* only that object looks into tunnels, at what leaves and for copies; a kernel that is too old refuses it */
 	bool loops = kernel_has_loop() || o->decap || o->both || o->once;
 
 	if (!loops && !can_follow(&o->settings.ports))
 		return false;
-	if (counting_open_object(loops, to))
+	if (monitor_programs_open_object(loops, to))
 		return true;
 	live_say_refused(errno, LIVE_OLDEST);
 	return false;
