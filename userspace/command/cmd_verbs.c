@@ -420,6 +420,8 @@ static int run(struct verbs_run *r)
 		complain("metrics at %s", exporter_url(r->exporter));
 	if (wants_screen(r->options))
 		r->screen = qp_screen_begin(r->options->filter ? filter_text(r->options->filter) : NULL);
+	/* why a QP died is asked of the path, too, by ICMP */
+	live_restrict(&r->live, o.calls ? LIVE_PROBES | LIVE_SNIFFS : 0);
 	r->start = now_ns();
 	service_ready("watching");
 	if (!watch(r))
