@@ -55,8 +55,14 @@ MAP(verbs_costs, PERCPU_ARRAY, __u32, __u64, VERBS_COSTS, 0);
 __u64 verbs_attached_all; /* since when probes are at each process's calls, ns; 0: they are not */
 __u64 verbs_ids;
 
-/* A 0 that the verifier does not know: it would follow a loop's count from a known one up to its end. */
+/*
+ * A 0 that the verifier does not know, for numbers that another function reads through a pointer, above all a loop's. It would
+ * follow a count from a known one up to its end. And Linux 6.1 does not know that such a number decides a branch: where it has
+ * seen a known one, it takes all others for the same, and removes the branches that this one did not take.
+ */
 static volatile __u64 verbs_zero;
+
+#define verbs_hide(number) ((number) + verbs_zero)
 
 static const struct verbs_calls verbs_no_calls = {
 	.error_request.opcode = VERBS_OPCODES,
@@ -456,8 +462,8 @@ static __always_inline struct verbs_list verbs_list(__u64 wr)
 	__u64 zero = verbs_zero;
 
 	return (struct verbs_list){
-		.wr = wr, .now = bpf_ktime_get_ns(), .wrs = zero, .sges = zero, .inlined = zero, .signalled = zero,
-		.fenced = zero, .solicited = zero, .opcode = zero, .of_opcode = zero, .bytes = zero, .thread = bpf_get_current_pid_tgid(),
+		.wr = wr + zero, .now = bpf_ktime_get_ns(), .wrs = zero, .sges = zero, .inlined = zero, .signalled = zero,
+		.fenced = zero, .solicited = zero, .opcode = zero, .of_opcode = zero, .bytes = zero, .thread = bpf_get_current_pid_tgid(), .unreadable = zero,
 	};
 }
 
@@ -608,7 +614,8 @@ static long verbs_take_back_one(__u32 i, struct verbs_take_back *t)
 static __noinline __u64 verbs_take_back(struct verbs_calls *calls, __u64 from, __u64 to, __u64 bad)
 {
 	struct verbs_take_back t = {
-		.calls = calls, .at = from, .end = to, .bad = bad, .first = ~verbs_zero, .wrs = verbs_zero,
+		.calls = calls, .at = from, .end = to, .bad = verbs_hide(bad), .first = ~verbs_zero, .wrs = verbs_zero,
+		.others = verbs_zero,
 		.thread = bpf_get_current_pid_tgid(),
 	};
 
@@ -617,7 +624,7 @@ static __noinline __u64 verbs_take_back(struct verbs_calls *calls, __u64 from, _
 	bpf_loop(VERBS_LIST, verbs_take_back_one, &t, 0);
 	if (t.first == ~0ull && bad) {
 		/* the provider names none of the list: nothing of it was taken */
-		t.bad = 0;
+		t.bad = verbs_zero;
 		t.at = from;
 		bpf_loop(VERBS_LIST, verbs_take_back_one, &t, 0);
 	}
@@ -699,7 +706,7 @@ static __always_inline void verbs_receives_walk(struct verbs_receives *r)
 
 static __noinline int verbs_post_recv(__u64 qp, __u64 wr, __u64 bad)
 {
-	struct verbs_receives r = { .wr = wr, .wrs = verbs_zero, .bytes = verbs_zero };
+	struct verbs_receives r = { .wr = wr, .wrs = verbs_zero, .bytes = verbs_zero, .unreadable = verbs_zero };
 	struct verbs_call_key key;
 	struct verbs_calls *calls = verbs_calls_at(qp, &key);
 	struct verbs_inside *inside;
@@ -736,7 +743,7 @@ static __always_inline void verbs_receives_refused(struct verbs_receives *r, __u
 static __noinline int verbs_post_recv_done(int rc)
 {
 	struct verbs_inside *inside = verbs_leave(VERBS_AT_POST_RECV);
-	struct verbs_receives r = { .wrs = verbs_zero, .bytes = verbs_zero };
+	struct verbs_receives r = { .wrs = verbs_zero, .bytes = verbs_zero, .unreadable = verbs_zero };
 	struct verbs_calls *calls;
 	struct verbs_call_key key;
 	__u64 qp;
@@ -772,7 +779,7 @@ static __always_inline struct verbs_srq_calls *verbs_srq_of(__u64 srq)
 
 static __noinline int verbs_post_srq_recv(__u64 srq, __u64 wr, __u64 bad)
 {
-	struct verbs_receives r = { .wr = wr, .wrs = verbs_zero, .bytes = verbs_zero };
+	struct verbs_receives r = { .wr = wr, .wrs = verbs_zero, .bytes = verbs_zero, .unreadable = verbs_zero };
 	struct verbs_srq_calls *calls = verbs_srq_of(srq);
 	struct verbs_inside *inside;
 
@@ -794,7 +801,7 @@ static __noinline int verbs_post_srq_recv_done(int rc)
 {
 	struct verbs_inside *inside = verbs_leave(VERBS_AT_POST_SRQ_RECV);
 	struct verbs_srq_calls *calls = inside ? verbs_srq_of(inside->object) : NULL;
-	struct verbs_receives r = { .wrs = verbs_zero, .bytes = verbs_zero };
+	struct verbs_receives r = { .wrs = verbs_zero, .bytes = verbs_zero, .unreadable = verbs_zero };
 
 	if (!inside)
 		return 0;
@@ -849,8 +856,8 @@ static __always_inline void verbs_seek(struct verbs_seek *s, bool any)
 {
 	s->first = s->found = ~verbs_zero;
 	s->tries = verbs_zero;
-	s->any = any;
-	s->most = any ? VERBS_FAILED_AHEAD : VERBS_AHEAD;
+	s->any = verbs_hide(any);
+	s->most = verbs_hide(any ? VERBS_FAILED_AHEAD : VERBS_AHEAD);
 	bpf_loop(VERBS_WAITING, verbs_seek_one, s, 0);
 }
 
@@ -1005,7 +1012,7 @@ static __noinline int verbs_completed(struct verbs_calls *calls, struct verbs_co
 	if (c->receive != 1)
 		matched = verbs_match(calls, c);
 	if (c->receive == VERBS_UNKNOWN)
-		c->receive = !matched && calls->count[VERBS_recv_wrs] + calls->count[VERBS_recv_completions] > 0;
+		c->receive = !matched && calls->count[VERBS_recv_wrs] != calls->count[VERBS_recv_completions];
 	calls->last_completion = c->now;
 	if (c->error)
 		calls->error_is_receive = c->receive;
@@ -1088,7 +1095,7 @@ static long verbs_reap_one(__u32 i, struct verbs_reap *r)
 	c.opcode = wc.opcode;
 	c.vendor_err = wc.vendor_err;
 	c.byte_len = wc.byte_len;
-	c.receive = verbs_is_receive(r->calls, r->cq, wc.status, wc.opcode);
+	c.receive = verbs_hide(verbs_is_receive(r->calls, r->cq, wc.status, wc.opcode));
 	verbs_completed(r->calls, &c);
 	return 0;
 }
@@ -1160,7 +1167,7 @@ static __noinline int verbs_wr(__u64 qp, __u32 opcode, __u64 rkey, __u64 remote_
 	l.calls = verbs_calls_at(qp, &key);
 	if (!l.calls)
 		return 0;
-	l.wrs = l.of_opcode = 1;
+	l.wrs = l.of_opcode = verbs_hide(1);
 	l.opcode = opcode;
 	verbs_user(&user, qp + VERBS_QP_EX_WR_ID);
 	wr = (struct verbs_wr){
@@ -1312,7 +1319,7 @@ static __noinline int verbs_read_done(void)
 	cq = verbs_cq_of(r->cq);
 	key.pid = bpf_get_current_pid_tgid() >> 32;
 	key.qpn = r->has & VERBS_HAS_QPN ? r->qpn : cq ? cq->qpn : 0;
-	c.opcode = r->has & VERBS_HAS_OPCODE ? r->opcode : VERBS_UNKNOWN;
+	c.opcode = verbs_hide(r->has & VERBS_HAS_OPCODE ? r->opcode : VERBS_UNKNOWN);
 	c.vendor_err = r->vendor_err;
 	c.byte_len = r->byte_len;
 	r->has = r->vendor_err = r->byte_len = 0;
@@ -1325,7 +1332,7 @@ static __noinline int verbs_read_done(void)
 	calls = verbs_calls_of(&key, 0);
 	if (!calls)
 		return 0;
-	c.receive = verbs_is_receive(calls, r->cq, c.status, c.opcode);
+	c.receive = verbs_hide(verbs_is_receive(calls, r->cq, c.status, c.opcode));
 	return verbs_completed(calls, &c);
 }
 
