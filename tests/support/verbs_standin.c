@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -560,6 +561,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	beginning = argv[1];
+	/* khugepaged adds pages to processes on its own: a test looks whether someone else does */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	wrs = calloc(LONGEST, sizeof(*wrs));
 	recvs = calloc(4096, sizeof(*recvs));
 	for (int i = 0; i < 8; i++)
