@@ -283,3 +283,14 @@ def _of_trial(trial, search):
     goodput, seconds = trial["goodput_gbps"], trial["seconds"]
     if goodput is not None and _above(goodput * max(0, seconds - LEFT_OUT_S), trial["offered_gbps"] * seconds, .05):
         yield f"goodput {goodput:g} Gbit/s above the {trial['offered_gbps']:g} offered"
+
+
+def of_ring(received):
+    """What contradicts in the report of a ring's receiver (rocescope.ring/1) and gets into no row, in words."""
+    workers, pressure = sum(worker["messages"] for worker in received["workers"]), received["pressure"]
+    if workers != received["messages"]:
+        yield f"{received['messages']} messages are not the {workers} of its workers"
+    if _above(pressure["longest_seconds"], pressure["seconds"]):
+        yield f"back-pressure for {pressure['seconds']:g} s, once for {pressure['longest_seconds']:g}"
+    if _above(received["seconds"], received["read_seconds"]):
+        yield f"read in {received['read_seconds']:g} s what came for {received['seconds']:g}"

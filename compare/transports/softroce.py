@@ -5,7 +5,7 @@ import json
 import re
 import time
 
-from compare import PATIENCE_S, join, window
+from compare import PATIENCE_S, contradictions, join, window
 from compare.join import Place
 from compare.programs import (Qperf, ServerAndClient, StreamProgram, TheirProgram, busy, cores, ended_well, host_and_port, last_line,
                               latency_us, machines_of, said, start_metered)
@@ -178,6 +178,8 @@ class Ring(RdmaStream):
         """One of a sender's receivers. What it read is timed from the sender's first note, before the data, until all is read."""
         if received["wrong"] or not received["messages"]:
             raise RunFailed(f"a receiver read {received['messages']} messages, {received['wrong']} of them wrong")
+        for words in contradictions.of_ring(received):
+            raise RunFailed(f"a receiver's report contradicts itself: {words}")
         goodput = 8 * received["payload_bytes"] / received["read_seconds"] / 1e9
         windows = received["windows"] or {"min_gbps": None}
         return Outcome(
