@@ -196,6 +196,29 @@ class TheirProgram(Tool):
         raise NotImplementedError
 
 
+def run_beside(path, server, client, limit, daemon, ready=lambda server: None):
+    """
+    Runs a client beside a server, each (end, command). daemon: the server works in another process, or the kernel does its work; it
+    is killed when the client has ended. ready: waits until the server is. Returns what both wrote, and the fields of an Outcome that
+    metered() returns.
+    """
+    serving = start_metered(path, *server, limit)
+    try:
+        ready(serving)
+        asking = start_metered(path, *client, limit)
+        ended_well(client[1][0], asking.wait(), said(asking))
+        if daemon:
+            serving.kill(signal.SIGTERM)
+        serving.wait()
+    finally:
+        serving.kill()
+    ends = {server[0]: serving.stderr, client[0]: asking.stderr}
+    cores = metered(ends["A"], ends["B"])
+    if daemon:
+        cores["sender_cores" if server[0] == "A" else "receiver_cores"]["process"] = None
+    return asking.stdout, serving.stdout, cores
+
+
 class ServerAndClient(TheirProgram):
     """A server that listens on a TCP port when it is ready, and a client that then runs and ends. Data goes from A to B."""
     port = None
@@ -214,23 +237,9 @@ class ServerAndClient(TheirProgram):
         raise NotImplementedError
 
     def measure(self, row, path, seconds):
-        limit = seconds + PATIENCE_S
         command = self.client(row, path, seconds)
-        server = start_metered(path, self.server_end, self.server(row, path, seconds), limit)
-        try:
-            self._await_ready(row, path, server)
-            client = start_metered(path, self.client_end, command, limit)
-            ended_well(command[0], client.wait(), said(client))
-            if self.daemon:
-                server.kill(signal.SIGTERM)
-            server.wait()
-        finally:
-            server.kill()
-        ends = {self.server_end: server.stderr, self.client_end: client.stderr}
-        cores = metered(ends["A"], ends["B"])
-        if self.daemon:
-            cores["sender_cores" if self.server_end == "A" else "receiver_cores"]["process"] = None
-        return self.outcome(client.stdout, server.stdout, cores)
+        return self.outcome(*run_beside(path, (self.server_end, self.server(row, path, seconds)), (self.client_end, command),
+                                        seconds + PATIENCE_S, self.daemon, lambda server: self._await_ready(row, path, server)))
 
     def port_of(self, row):
         """Where its server listens."""

@@ -7,10 +7,9 @@ Data goes from A to B, as in each row: a write has its host at A, a read has it 
 """
 import contextlib
 import json
-import signal
 
 from compare import PATIENCE_S
-from compare.programs import TheirProgram, ended_well, last_line, latency_us, metered, said, start_metered
+from compare.programs import TheirProgram, ended_well, last_line, latency_us, run_beside
 from compare.transport import Outcome, RunSpoilt
 from compare.transports.softroce import SoftRoce
 from compare.transports.tcp import Tcp
@@ -54,19 +53,9 @@ class Fio(TheirProgram):
         """The referee sees how the connection begins, and learns from that which QPs are a pair."""
         nvme(path, self.host, "connect", self.fabric, path.address(self.target))
         limit = seconds + PATIENCE_S
-        target = start_metered(path, self.target, ["sleep", limit], limit)      # the kernel serves
-        try:
-            command = self.command(row, f"--rw={self.kind}", "--time_based", f"--runtime={seconds}")
-            host = start_metered(path, self.host, command, limit)
-            ended_well("fio", host.wait(), said(host))
-            target.kill(signal.SIGTERM)
-            target.wait()
-        finally:
-            target.kill()
-        ends = {self.host: host.stderr, self.target: target.stderr}
-        cores = metered(ends["A"], ends["B"])
-        cores["sender_cores" if self.target == "A" else "receiver_cores"]["process"] = None
-        return self.outcome(host.stdout, cores)
+        command = self.command(row, f"--rw={self.kind}", "--time_based", f"--runtime={seconds}")
+        said, _, cores = run_beside(path, (self.target, ["sleep", limit]), (self.host, command), limit, daemon=True)    # the kernel serves
+        return self.outcome(said, cores)
 
     def fill(self, row, path):
         """Writes blocks that have a CRC of their own."""
