@@ -34,8 +34,8 @@ static void join(struct verbs_qp *q, __u32 qpn, __u32 peer, __u8 own_address, __
 	q->born = NOW - 50000000000ull;
 	q->attributes = (struct verbs_attributes){
 		.known = VERBS_KNOWS_PATH | VERBS_KNOWS_MTU | VERBS_KNOWS_TIMEOUT | VERBS_KNOWS_RESPONDER | VERBS_KNOWS_ACCESS |
-			 VERBS_KNOWS_CAPABILITIES,
-		.path_mtu = 1024, .access = 0xf, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .gid_type = 1, .max_send_wr = 16 };
+			 VERBS_KNOWS_CAPABILITIES | VERBS_KNOWS_RQ_PSN | VERBS_KNOWS_SQ_PSN,
+		.path_mtu = 1024, .access = 0xf, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .gid_type = 2, .max_send_wr = 16 };
 	memcpy(q->attributes.sgid, prefix, 16);
 	memcpy(q->attributes.dgid, prefix, 16);
 	q->attributes.sgid[15] = own_address;
@@ -150,6 +150,7 @@ static void flushed(struct scene *s)
 static void no_remote_write(struct scene *s)
 {
 	end_by(s, 9, 0x8a, request(WRITE, RKEY, 0x10000, 64));
+	s->own.calls.good_request.opcode = READ;
 	count(s, "req_remote_invalid_request");
 }
 
@@ -249,6 +250,12 @@ static void other_gid(struct scene *s)
 	s->own.attributes.sgid[15] = 77;
 }
 
+static void other_gid_type(struct scene *s)
+{
+	no_answer(s);
+	s->peer.attributes.gid_type = 1;
+}
+
 static void other_mtu(struct scene *s)
 {
 	no_answer(s);
@@ -293,6 +300,12 @@ static void answered_in_vain(struct scene *s)
 	s->counters[1] = (struct host_counter){ .where = "mlx5_0", .name = "rcvd_pkts", .value = 1 };
 	s->e.own.counters = s->counters;
 	s->e.own.counter_count = 2;
+}
+
+/* A WRITE of one packet was allowed, and one of several is not. */
+static void first_large_invalid(struct scene *s)
+{
+	end_by(s, 9, 0x8a, request(WRITE, RKEY, 0x10000, 4096));
 }
 
 static void no_echo(struct scene *s)
@@ -342,6 +355,13 @@ static void refuses_writes(struct scene *s)
 {
 	refuses(s);
 	s->own.attributes.access = 1;
+}
+
+/* SoftRoCE of Linux 6.12 tells no error of a wrong lkey. */
+static void flushes_its_own(struct scene *s)
+{
+	refuses(s);
+	s->own.calls.count[VERBS_wrs] = s->own.calls.count[VERBS_completions] = s->own.calls.status[5] = 2;
 }
 
 static void has_no_receive(struct scene *s)
@@ -443,17 +463,20 @@ static const struct {
 	{ "both: another QPN", another_qpn, WHY_no_such_qp, WHY_CERTAIN },
 	{ "both: another PSN", other_psn, WHY_psn_mismatch, WHY_CERTAIN },
 	{ "both: another GID", other_gid, WHY_gid_mismatch, WHY_CERTAIN },
+	{ "both: RoCEv1 and RoCEv2", other_gid_type, WHY_gid_mismatch, WHY_CERTAIN },
 	{ "both: another path MTU", other_mtu, WHY_mtu_mismatch, WHY_CERTAIN },
 	{ "both: the peer's QP in error", peer_in_error, WHY_peer_gone, WHY_PROBABLE },
 	{ "requester: another source than this host's", source_is_another, WHY_gid_mismatch, WHY_PROBABLE },
 	{ "requester: no answer ever", silent_from_birth, WHY_no_such_qp, WHY_POSSIBLE },
 	{ "requester: NAKs for another PSN", asked_for_another_psn, WHY_psn_mismatch, WHY_PROBABLE },
 	{ "requester: answers, and none completes anything", answered_in_vain, WHY_psn_mismatch, WHY_PROBABLE },
+	{ "requester: the first WRITE of several packets is invalid", first_large_invalid, WHY_mtu_mismatch, WHY_PROBABLE },
 	{ "requester: no echo", no_echo, WHY_path_gone, WHY_PROBABLE },
 	{ "requester: large packets vanish", large_ones_vanish, WHY_mtu_mismatch, WHY_PROBABLE },
 	{ "requester: RNR for ever", waits_for_receive, WHY_no_receive, WHY_PROBABLE },
 	{ "requester: stalls", waits_for_nothing_known, WHY_peer_gone, WHY_POSSIBLE },
 	{ "responder: refuses", refuses, WHY_refused, WHY_POSSIBLE },
+	{ "flushes its own requests without an error", flushes_its_own, WHY_local_protection, WHY_POSSIBLE },
 	{ "responder: refuses, and allows no WRITE", refuses_writes, WHY_no_access, WHY_PROBABLE },
 	{ "responder: no receive", has_no_receive, WHY_no_receive, WHY_PROBABLE },
 	{ "responder: killed", is_killed, WHY_killed, WHY_CERTAIN },

@@ -74,9 +74,17 @@ void judge_wire(struct judge *j);
 /* The first error of its requests as its calls have counted it; STATUS_NONE: none, or only flushes. */
 __u32 judge_status_of(const struct verbs_qp *q);
 
+/* Whether a counter of the QP's device that tells this has moved. */
+bool judge_has_told(const struct host_counter *list, size_t count, const struct host_qp *q, enum why_told what);
+
 /* "RDMA_WRITE of 3000 bytes to 0x7f.. with rkey 0x92c" */
 struct judge_request_text {
 	char text[120];
 } judge_request_text(const struct verbs_request *r);
+
+/* ", by signal 9": what ended the QP's process; "": unknown, or no signal. */
+struct judge_signal_text {
+	char text[32];
+} judge_signal_text(const struct verbs_qp *q);
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <rdma/ib_user_ioctl_verbs.h>
+
 #include "lib/address.h"
 #include "lib/cause.h"
 #include "lib/complain.h"
@@ -101,7 +103,7 @@ static void take_path(struct verbs_attributes *a, const json_t *o)
 	address(a->sgid, o, "sgid");
 	address(a->dgid, o, "dgid");
 	a->sgid_index = number(o, "sgid_index");
-	a->gid_type = type && !strcmp(type, "RoCEv2");
+	a->gid_type = !type ? 0 : !strcmp(type, "RoCEv2") ? IB_UVERBS_GID_TYPE_ROCE_V2 : !strcmp(type, "RoCEv1") ? IB_UVERBS_GID_TYPE_ROCE_V1 : 0;
 	a->tclass = number(o, "traffic_class");
 	a->flow_label = number(o, "flow_label");
 	a->hop_limit = number(o, "hop_limit");
@@ -132,7 +134,9 @@ static void take_attributes(struct verbs_attributes *a, const json_t *o)
 	take_path(a, o);
 	know(a, o, "path_mtu", VERBS_KNOWS_MTU);
 	know(a, o, "timeout", VERBS_KNOWS_TIMEOUT);
-	know(a, o, "rq_psn_first", VERBS_KNOWS_RESPONDER);
+	know(a, o, "min_rnr_timer", VERBS_KNOWS_RESPONDER);
+	know(a, o, "rq_psn_first", VERBS_KNOWS_RQ_PSN);
+	know(a, o, "sq_psn_first", VERBS_KNOWS_SQ_PSN);
 	know(a, o, "access", VERBS_KNOWS_ACCESS);
 	know(a, o, "max_send_wr", VERBS_KNOWS_CAPABILITIES);
 	a->path_mtu = number(o, "path_mtu");
@@ -172,6 +176,7 @@ static void take_step(struct verbs_step *s, const json_t *o)
 	s->error = json_is_integer(error) ? json_integer_value(error) : 0;
 	s->async_event = number(o, "async_event");
 	s->pid = number(o, "pid");
+	s->signal = number(o, "signal");
 	s->by_netlink = json_is_true(json_object_get(o, "noticed"));
 }
 

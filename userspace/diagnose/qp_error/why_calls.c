@@ -67,10 +67,10 @@ static void tell_error(struct judge *j)
 	__u64 flushed = c->status[STATUS_WR_FLUSH_ERR];
 
 	if (c->error_is_receive)
-		judge_line(j, "calls", "the first error is that of a receive: %s (%u), vendor error 0x%x; %llu were flushed",
+		judge_line(j, "calls", "the first error is that of a receive: %s (%u), vendor error 0x%x; %llu flushed after it",
 			   verbs_status_name(j->status), j->status, c->error_vendor, flushed);
 	else
-		judge_line(j, "calls", "the first error is %s (%u), vendor error 0x%x, of %s; %llu were flushed",
+		judge_line(j, "calls", "the first error is %s (%u), vendor error 0x%x, of %s; %llu flushed after it",
 			   verbs_status_name(j->status), j->status, c->error_vendor, judge_request_text(&c->error_request).text, flushed);
 }
 
@@ -126,13 +126,23 @@ static void judge_history(struct judge *j)
 	}
 }
 
+struct judge_signal_text judge_signal_text(const struct verbs_qp *q)
+{
+	struct judge_signal_text t = { "" };
+
+	for (unsigned int i = 0; i < q->steps && i < VERBS_HISTORY; i++)
+		if (q->history[i].kind == VERBS_DESTROYED && q->history[i].signal)
+			snprintf(t.text, sizeof(t.text), ", by signal %u", q->history[i].signal);
+	return t;
+}
+
 void judge_state(struct judge *j)
 {
 	const struct verbs_qp *q = j->q;
 
 	judge_history(j);
 	if (q->killed && j->status == STATUS_NONE) {
-		judge_line(j, "kernel", "it was destroyed because its process ended");
+		judge_line(j, "kernel", "it was destroyed because its process ended%s", judge_signal_text(q).text);
 		judge_weigh(j, WHY_killed, 2 * WEIGHT_PROOF);
 	} else if (q->gone && j->status == STATUS_NONE && !j->v->weight[WHY_own_end]) {
 		judge_line(j, "kernel", "its program has destroyed it");
@@ -149,6 +159,16 @@ void judge_state(struct judge *j)
 
 /* ---- counters ---- */
 
+/* How many other QPs of this host may be meant by a counter of the device. */
+static size_t others(const struct judge *j)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < j->e->own.qp_count; i++)
+		count += j->e->own.qps[i] != j->q && j->e->own.qps[i]->qp.qpn > 1 && !j->e->own.qps[i]->gone;
+	return count;
+}
+
 static bool of_device(const struct host_counter *c, const struct host_qp *q)
 {
 	return !strcmp(c->where, q->device);
@@ -157,17 +177,13 @@ static bool of_device(const struct host_counter *c, const struct host_qp *q)
 /* Packets came to the device, and no request of the QP has succeeded. With other QPs on it that tells less. */
 static void weigh_answers(struct judge *j)
 {
-	size_t others = 0;
-
-	for (size_t i = 0; i < j->e->own.qp_count; i++)
-		others += j->e->own.qps[i] != j->q && j->e->own.qps[i]->qp.qpn > 1 && !j->e->own.qps[i]->gone;
 	if (!j->told[SAID])
 		return;
 	if (!j->told[HEARD]) {
 		judge_weigh(j, WHY_psn_mismatch, -WEIGHT_HINT);
 		return;
 	}
-	judge_weigh(j, WHY_psn_mismatch, others ? WEIGHT_HINT : WEIGHT_STRONG);
+	judge_weigh(j, WHY_psn_mismatch, others(j) ? WEIGHT_HINT : WEIGHT_STRONG);
 	judge_detail(j, WHY_psn_mismatch, "answers come, and none of them is for a PSN of its requests");
 }
 
@@ -194,6 +210,15 @@ static void weigh_counters(struct judge *j)
 		judge_weigh(j, WHY_wrong_rkey, WEIGHT_HINT);
 }
 
+bool judge_has_told(const struct host_counter *list, size_t count, const struct host_qp *q, enum why_told what)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < ROCE_ARRAY_SIZE(counters); k++)
+			if (list[i].value && counters[k].means == what && of_device(&list[i], q) && !strcmp(list[i].name, counters[k].name))
+				return true;
+	return false;
+}
+
 void judge_counters(struct judge *j)
 {
 	for (size_t i = 0; i < j->e->own.counter_count; i++) {
@@ -203,7 +228,7 @@ void judge_counters(struct judge *j)
 			if (!c->value || !of_device(c, &j->q->qp) || strcmp(c->name, counters[k].name))
 				continue;
 			j->told[counters[k].means] += c->value;
-			if (counters[k].means != SAID)
+			if (counters[k].means != SAID && (counters[k].means != HEARD || j->never_worked))
 				judge_line(j, "counters", "%s %s +%llu, of all its QPs", shown_text(c->where).text, c->name, c->value);
 		}
 	}
@@ -240,16 +265,28 @@ static void judge_key(struct judge *j)
 	}
 }
 
+/* The same operation at the same memory was allowed before. */
+static bool was_allowed(const struct judge *j)
+{
+	const struct verbs_request *bad = &j->calls->error_request, *good = &j->calls->good_request;
+
+	return has_rkey(bad) && is_known(good) && good->opcode == bad->opcode && good->rkey == bad->rkey;
+}
+
 static void judge_invalid(struct judge *j)
 {
 	const struct verbs_request *bad = &j->calls->error_request;
 
 	if (!is_known(bad))
 		return;
-	if (has_rkey(bad))
-		judge_weigh(j, WHY_no_access, WEIGHT_STRONG);
-	else
+	if (was_allowed(j)) {
+		judge_line(j, "calls", "%s with this rkey, of %llu bytes, has succeeded before", verbs_opcode_name(bad->opcode),
+			   j->calls->good_request.bytes);
 		judge_weigh(j, WHY_no_access, WEIGHT_NEVER);
+		judge_weigh(j, WHY_mtu_mismatch, WEIGHT_HINT);
+	} else {
+		judge_weigh(j, WHY_no_access, has_rkey(bad) ? WEIGHT_STRONG : WEIGHT_NEVER);
+	}
 	judge_detail(j, WHY_no_access, "the peer's QP does not allow %s", verbs_opcode_name(bad->opcode));
 	if (bad->opcode == IB_UVERBS_WR_RDMA_WRITE || (has_rkey(bad) && bad->opcode != IB_UVERBS_WR_RDMA_WRITE_WITH_IMM))
 		judge_weigh(j, WHY_receive_too_small, WEIGHT_NEVER);
@@ -318,12 +355,30 @@ void judge_request(struct judge *j)
 
 /* ---- the other role: it is asked ---- */
 
+/* Its own requests were flushed without an error before, and nobody has ended it: its device could not do one of them. */
+static void judge_own_flush(struct judge *j)
+{
+	const struct verbs_calls *c = j->calls;
+	__u64 succeeded;
+
+	if (!c || j->v->weight[WHY_own_end] > 0)
+		return;
+	succeeded = c->status[STATUS_SUCCESS] - c->received[0] - c->received[1];
+	if (c->count[VERBS_completions] <= succeeded)
+		return;
+	judge_line(j, "calls", "requests of its own are among them");
+	j->suspects |= 1u << WHY_local_protection | 1u << WHY_local_operation;
+	judge_weigh(j, WHY_local_protection, WEIGHT_HINT + 1);
+	judge_detail(j, WHY_local_protection, "its device has ended it at a request of its own and tells no error: lkey, range or access may be wrong");
+}
+
 static void judge_refusal(struct judge *j)
 {
 	const struct verbs_attributes *a = &j->q->attributes;
 
 	if (!judge_suspects(j, WHY_refused))
 		return;
+	judge_own_flush(j);
 	judge_weigh(j, WHY_refused, WEIGHT_HINT);
 	if (!j->blind)
 		judge_detail(j, WHY_refused, "it refused a request of its peer, and both QPs went to error");
@@ -344,12 +399,12 @@ static void judge_not_ready(struct judge *j)
 	const struct verbs_calls *c = j->calls;
 	bool none = c && c->count[VERBS_recv_wrs] - c->count[VERBS_recv_refused] <= c->count[VERBS_recv_completions];
 
-	if (!j->told[SAID_RNR] || (c && !none && !j->q->attributes.has_srq))
+	if (!j->told[SAID_RNR])
 		return;
 	if (none)
 		judge_line(j, "calls", "of %llu receives posted none is left", c->count[VERBS_recv_wrs]);
 	j->suspects |= 1u << WHY_no_receive;
-	judge_weigh(j, WHY_no_receive, WEIGHT_STRONG);
+	judge_weigh(j, WHY_no_receive, none || !c || !others(j) ? WEIGHT_STRONG : WEIGHT_HINT);
 	judge_detail(j, WHY_no_receive, "it has no receive for what its peer sends, and says so");
 }
 
@@ -357,9 +412,9 @@ static void judge_not_ready(struct judge *j)
 static bool is_idle_from_birth(const struct judge *j)
 {
 	const struct verbs_attributes *a = &j->q->attributes;
-	bool posts = j->calls ? j->calls->count[VERBS_wrs] : j->q->qp.sq_psn != a->sq_psn_first;
+	bool posts = j->calls ? j->calls->count[VERBS_wrs] : a->known & VERBS_KNOWS_SQ_PSN && j->q->qp.sq_psn != a->sq_psn_first;
 
-	return (j->q->qp.state == QP_RTS || j->q->qp.state == QP_RTR) && !posts && a->known & VERBS_KNOWS_RESPONDER && j->q->born &&
+	return (j->q->qp.state == QP_RTS || j->q->qp.state == QP_RTR) && !posts && a->known & VERBS_KNOWS_RQ_PSN && j->q->born &&
 	       j->q->qp.rq_psn == a->rq_psn_first && j->e->own.now > j->q->born + NEVER_S;
 }
 

@@ -68,9 +68,13 @@ static void judge_ended(struct judge *j)
 		else if (o->qp.state == QP_ERR && silence(j) && !j->blind)
 			judge_weigh(j, WHY_peer_gone, WEIGHT_STRONG);
 		judge_line(j, "peer", "its QP %u is in state %s", o->qp.qpn, host_state_name(o->qp.state));
+		/* whose request is refused comes into error as well */
+		if (j->status == STATUS_NONE && o->qp.state == QP_RTS)
+			judge_weigh(j, WHY_refused, -WEIGHT_STRONG);
 		return;
 	}
-	judge_line(j, "peer", "its QP %u was destroyed%s", o->qp.qpn, o->killed ? " because its process ended" : " by its program");
+	judge_line(j, "peer", "its QP %u was destroyed %s%s", o->qp.qpn, o->killed ? "because its process ended" : "by its program",
+		   o->killed ? judge_signal_text(o).text : "");
 	if (!silence(j))
 		return;
 	judge_weigh(j, WHY_peer_gone, WEIGHT_PROOF);
@@ -86,7 +90,7 @@ static void judge_psns(struct judge *j)
 {
 	const struct verbs_attributes *own = &j->q->attributes, *peer = &j->other->attributes;
 
-	if (!(own->known & VERBS_KNOWS_TIMEOUT) || !(peer->known & VERBS_KNOWS_RESPONDER) || !j->q->born || !j->other->born)
+	if (!(own->known & VERBS_KNOWS_SQ_PSN) || !(peer->known & VERBS_KNOWS_RQ_PSN))
 		return;
 	if (own->sq_psn_first == peer->rq_psn_first) {
 		judge_weigh(j, WHY_psn_mismatch, WEIGHT_NEVER);
@@ -109,6 +113,11 @@ static void judge_mtus(struct judge *j)
 	judge_detail(j, WHY_mtu_mismatch, "its path MTU is %u, and its peer's %u", own->path_mtu, peer->path_mtu);
 }
 
+static const char *gid_type(const struct verbs_attributes *a)
+{
+	return a->gid_type == IB_UVERBS_GID_TYPE_ROCE_V2 ? "RoCEv2" : a->gid_type == IB_UVERBS_GID_TYPE_ROCE_V1 ? "RoCEv1" : "InfiniBand";
+}
+
 static void judge_gids(struct judge *j)
 {
 	const struct verbs_attributes *own = &j->q->attributes, *peer = &j->other->attributes;
@@ -119,8 +128,8 @@ static void judge_gids(struct judge *j)
 	here = memcmp(own->sgid, peer->dgid, 16);
 	there = memcmp(own->dgid, peer->sgid, 16);
 	if (own->gid_type != peer->gid_type) {
-		judge_line(j, "peer", "its GID is of RoCEv%u, this one's of RoCEv%u", peer->gid_type ? 2 : 1, own->gid_type ? 2 : 1);
-		judge_detail(j, WHY_gid_mismatch, "one end uses a GID of RoCEv1, the other one of RoCEv2");
+		judge_line(j, "peer", "its GID is of %s, this one's of %s", gid_type(peer), gid_type(own));
+		judge_detail(j, WHY_gid_mismatch, "it uses a GID of %s, and its peer one of %s", gid_type(own), gid_type(peer));
 	} else if (here) {
 		judge_line(j, "peer", "its QP was told that this one is at %s; it sends from %s", address_text(peer->dgid).text,
 			   address_text(own->sgid).text);
@@ -191,7 +200,8 @@ static const struct host_mr *mr_of(const struct why_host *h, __u32 rkey, size_t 
 	return found;
 }
 
-static void judge_place(struct judge *j, const struct host_mr *mr, const struct verbs_request *r, __u64 low, __u64 high)
+/* low, high: what of the region requests have reached, this one too: it cannot be longer than the region. worked: some have succeeded. */
+static void judge_place(struct judge *j, const struct host_mr *mr, const struct verbs_request *r, __u64 low, __u64 high, bool worked)
 {
 	bool outside = mr->has_iova ? r->remote_addr < mr->iova || r->remote_addr + r->bytes > mr->iova + mr->length :
 				      high - low > mr->length;
@@ -208,11 +218,12 @@ static void judge_place(struct judge *j, const struct host_mr *mr, const struct 
 	if (mr->has_iova) {
 		judge_weigh(j, WHY_out_of_bounds, WEIGHT_NEVER);
 		judge_weigh(j, WHY_no_access, WEIGHT_STRONG);
+	} else {
+		judge_weigh(j, worked ? WHY_out_of_bounds : WHY_no_access, WEIGHT_HINT);
 	}
 	judge_detail(j, WHY_no_access, "the peer's memory of rkey 0x%x does not allow %s", r->rkey, verbs_opcode_name(r->opcode));
 }
 
-/* low, high: what of the region requests have reached, this one too: it cannot be longer than the region. */
 static void judge_memory(struct judge *j)
 {
 	const struct verbs_request *r = failed(j);
@@ -238,7 +249,7 @@ static void judge_memory(struct judge *j)
 	known = c->good_request.opcode < VERBS_OPCODES && c->good_request.rkey == r->rkey;
 	low = known && c->good_low < r->remote_addr ? c->good_low : r->remote_addr;
 	high = known && c->good_high > r->remote_addr + r->bytes ? c->good_high : r->remote_addr + r->bytes;
-	judge_place(j, mr, r, low, high);
+	judge_place(j, mr, r, low, high, known);
 }
 
 static void judge_receives(struct judge *j)
@@ -250,6 +261,10 @@ static void judge_receives(struct judge *j)
 		return;
 	judge_line(j, "peer", "it has posted %llu receives, and none is left", c->count[VERBS_recv_wrs]);
 	judge_weigh(j, WHY_no_receive, WEIGHT_STRONG);
+	if (!judge_has_told(j->e->peer.counters, j->e->peer.counter_count, &j->other->qp, SAID_RNR))
+		return;
+	judge_line(j, "peer", "it has answered that it was not ready");
+	judge_weigh(j, WHY_no_receive, WEIGHT_PROOF);
 }
 
 /* Asked about a responder: its peer's completion has the reason. */
