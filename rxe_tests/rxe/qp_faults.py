@@ -73,6 +73,7 @@ class Fault:
         self.b.receive(self.pair.qb, [(n, n * SIZE, SIZE) for n in range(sends)])
         self.right = self.pair.ask(*({"operation": "write", "size": size, "ident": n, **self.pair.at(PLACE + n * SIZE)} for n in range(4)),
                                    *({"operation": "send", "size": size, "ident": 10 + n} for n in range(sends)))
+        self.b.received(sends)
 
     def bad(self, *requests, seconds=5):
         """Requests of which the first one fails."""

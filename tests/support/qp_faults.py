@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Faults of QPs as they were recorded (tests/qp_faults/KERNEL/FAULT.json), and what `rocescope verbs why` says of them."""
-import base64
 import json
 import os
 import re
@@ -45,10 +44,10 @@ FAULTS = {
     "mtu_too_large": Fault("path MTU too large for the path", "mtu-mismatch", wire=("narrow",)),
     "wrong_psn": Fault("wrong PSN", "psn-mismatch"),
     "wrong_gid": Fault("wrong GID", "gid-mismatch", blind=("responder",)),
-    "no_access_memory": Fault("no access: the memory allows no WRITE", "no-access", blind=WAYS, extra=True),
-    "mtu_differs": Fault("path MTUs differ", "mtu-mismatch", blind=("requester", "responder", "wire"), extra=True),
-    "stale_psn": Fault("stale PSN", "psn-mismatch", blind=("requester",), extra=True),
-    "bad_lkey": Fault("wrong lkey of its own", "local-protection", blind=("responder", "both", "wire"), extra=True),
+    "no_access_memory": Fault("no access: the memory allows no WRITE", "no-access", blind=("requester", "responder", "wire"), extra=True),
+    "mtu_differs": Fault("path MTUs differ", "mtu-mismatch", blind=("responder",), extra=True),
+    "stale_psn": Fault("stale PSN", "psn-mismatch", extra=True),
+    "bad_lkey": Fault("wrong lkey of its own", "local-protection", blind=("responder",), extra=True),
     "own_end": Fault("its own program ends it", "own-end", blind=("responder",), extra=True),
 }
 
@@ -90,14 +89,14 @@ class Record:
         os.makedirs(os.path.dirname(self._file), exist_ok=True)
         with open(self._file, "w", encoding="ascii") as file:
             json.dump({"kernel": self.kernel, "fault": self.fault, "said": self.said, "readings": self.readings, "paths": self.paths,
-                       "wire": base64.b64encode(self.wire).decode()}, file, separators=(",", ":"))
+                       "wire": self.wire.hex()}, file, separators=(",", ":"))
             file.write("\n")
 
     @classmethod
     def read(cls, path):
         with open(path, encoding="ascii") as file:
             o = json.load(file)
-        return cls(o["kernel"], o["fault"], o["said"], o["readings"], o["paths"], base64.b64decode(o["wire"]))
+        return cls(o["kernel"], o["fault"], o["said"], o["readings"], o["paths"], bytes.fromhex(o["wire"]))
 
     def judge(self, way):
         """rocescope.qpwhy/1, as `verbs why` says it by what is known in this way."""
@@ -141,18 +140,24 @@ def right(t, record, ways=WAYS):
 
 
 def table(records):
-    """Markdown: what was said of each fault, in each way."""
+    """Markdown: what was said of each fault, in each way. What is not the fault is bold. Then how many were right, of those that count."""
     lines = ["| fault | kernel | requester alone | responder alone | both | requester and wire |", "|---|---|---|---|---|---|"]
-    score = dict.fromkeys(WAYS, 0)
-    of = 0
+    right_ones = {}
     for each in records:
-        cells = []
-        for way in WAYS:
-            said = each.judge(way)
-            good = said["cause"] == each.wanted(way)
-            cells.append(f"{'' if good else '**'}{said['cause']}{'' if good else '**'}{', ' + said['confidence'] if said['confidence'] else ''}")
-            score[way] += good and not FAULTS[each.fault].extra
-        of += not FAULTS[each.fault].extra
-        lines.append(f"| {FAULTS[each.fault].words} | {each.version} | " + " | ".join(cells) + " |")
-    lines.append(f"| right of {of} | | " + " | ".join(str(score[way]) for way in WAYS) + " |")
+        said = {way: each.judge(way) for way in WAYS}
+        good = {way: said[way]["cause"] == each.wanted(way) for way in WAYS}
+        lines.append(_row(FAULTS[each.fault].words, each.version, (_cell(said[way], good[way]) for way in WAYS)))
+        if not FAULTS[each.fault].extra:
+            right_ones.setdefault(each.version, []).append(good)
+    lines += [_row(f"right, of {len(found)}", version, (str(sum(good[way] for good in found)) for way in WAYS))
+              for version, found in sorted(right_ones.items(), key=lambda item: int(item[0].split(".")[1]))]
     return "\n".join(lines)
+
+
+def _row(first, version, cells):
+    return f"| {first} | {version} | {' | '.join(cells)} |"
+
+
+def _cell(said, good):
+    cause = said["cause"] if good else f"**{said['cause']}**"
+    return f"{cause}, {said['confidence']}" if said["confidence"] else cause
