@@ -158,13 +158,15 @@ static void take_healed(struct responder_study *r)
 static void judge_silence(struct responder_study *r, struct symptoms *symptoms, __u64 back)
 {
 	struct responder_gap *g = &r->gap;
-	__u64 since = g->from > r->answered ? g->from : r->answered, usual = r->longest > r->first ? r->longest : r->first;
-	bool silent = r->acked && g->unanswered >= FINDING_PACKETS && g->unanswered > USUAL_ASKS * r->most &&
-		      g->to - g->from > USUAL_TIME * usual;
-	bool waited = r->acked && usual && g->asks && back && back - since > USUAL_TIME * usual;
-	bool repeats = g->repeats >= FINDING_PACKETS;
+	__u64 since = g->from > r->answered ? g->from : r->answered, usual = r->longest ?: r->first;
+	bool silent, waited, repeats = g->repeats >= FINDING_PACKETS;
 	struct evidence *e;
 
+	if (r->naks && r->first > usual) /* it does send NAKs; from a new request to an answer to others the time is short */
+		usual = r->first;
+	silent = r->acked && g->unanswered >= FINDING_PACKETS && g->unanswered > USUAL_ASKS * r->most &&
+		 g->to - g->from > USUAL_TIME * usual;
+	waited = r->acked && usual && g->asks && back && back - since > USUAL_TIME * usual;
 	g->open = false;
 	if (!silent && !waited && !repeats && back && r->acked) /* before the first answer nobody knows whose a NAK is */
 		take_healed(r);
@@ -634,7 +636,7 @@ static void conclude_bad_icrc(const struct responder_study *r, struct symptoms *
 		symptoms_drop(symptoms, KIND_ack_bad_icrc);
 		return;
 	}
-	symptom->doubted = r->damaged_refused || r->passed_gaps || r->ahead.count;
+	symptom->doubted = r->damaged_refused || 2 * (r->passed_gaps + r->ahead.count) > symptom->packets;
 	if (r->damaged_refused)
 		SAY(symptom->figures,
 		    "But it asked for %llu others: perhaps these are damaged only on their way to this place.",
