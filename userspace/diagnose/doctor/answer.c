@@ -112,22 +112,27 @@ static bool asks_again(const struct roce_packet *p)
 	return p->op & OP_ACK && (p->syndrome & 0x7f) == AETH_NAK_SEQUENCE;
 }
 
-/* Of several streams of requests the likeliest that a NAK asks for a PSN: what is missing here before what came, then the latest. */
+/*
+ * Of several streams of requests the likeliest that a NAK asks for a PSN: what is missing here before what came, of those the latest, and
+ * these before one whose first packet is just behind that PSN.
+ */
 static struct stream_record *likeliest(struct doctor *d, const struct stream_record *response, const struct path *path,
 				       const struct roce_packet *p)
 {
-	struct stream_record *found = NULL;
+	struct stream_record *found = NULL, *behind = NULL;
 
 	for (struct stream_record *c = d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
 		d->searched++;
-		if ((!fits(c, p) && !is_before_first(c, p)) || is_of_another(c, response))
+		if (is_of_another(c, response))
 			continue;
-		if (is_missing(c, p->number) || is_before_first(c, p))
+		if (fits(c, p) && is_missing(c, p->number))
 			return c;
-		if (!found || c == path->requests)
+		if (fits(c, p) && (!found || c == path->requests))
 			found = c;
+		if (is_before_first(c, p))
+			behind = c;
 	}
-	return found ?: path->requests;
+	return found ?: behind ?: path->requests;
 }
 
 /* Of several streams of requests those that the PSNs of the answers tell; else the latest ones. */
