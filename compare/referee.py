@@ -81,6 +81,7 @@ def _last_line(text):
 
 class Beside:
     """A command of rocescope on an end, beside a run: with Beside(...): (traffic). Its lines are then in `lines`, read as JSON."""
+    READY = "watching"      # what it says when it has begun
 
     def __init__(self, lab, end, *words):
         self._lab, self._end, self._words = lab, end, words
@@ -88,7 +89,7 @@ class Beside:
 
     def __enter__(self):
         self._process = self._lab.start(self._end, [COMMAND, *self._words, "-j"])
-        if not self._process.expect("watching", PATIENCE_S):
+        if not self._process.expect(self.READY, PATIENCE_S):
             self._process.kill()
             raise RefereeFailed(f"{self._words[0]} did not start: {_last_line(self._process.stderr)}")
         return self
@@ -118,6 +119,7 @@ class Watcher(Beside):
 
 class Calls(Beside):
     """`rocescope verbs` on an end: what the row's programs post and complete there. A check of what they say themselves."""
+    READY = '"rocescope.verbs/1"'   # its first line: the probes are there by then
 
     def __init__(self, lab, end):
         # a probe that is taken away meanwhile would leave half a count
