@@ -73,6 +73,7 @@ struct calls {
 	struct verbs_cost shown;
 	bool has_cost;
 	unsigned int over; /* updates in which they cost too much */
+	__u64 begun_ns;	   /* that calls_begun() took since the last update */
 	char note[NOTES][NOTE];
 	const char *notes[NOTES];
 	size_t note_count;
@@ -437,6 +438,17 @@ static void remove_ended(struct calls *c)
 	c->count = kept;
 }
 
+/* Unless it is known, or has ended. */
+static void add_process(struct calls *c, __u32 pid, unsigned int qps)
+{
+	struct process p = { .pid = pid, .qps = qps, .start = start_of(pid), .blind = VERBS_NO_PROVIDER, .here = true };
+
+	if (!p.pid || !p.start || find_process(c, p.pid) || !grow(c->processes, c->count, c->room, (size_t)16))
+		return;
+	c->processes[c->count++] = p;
+	qsort(c->processes, c->count, sizeof(*c->processes), by_pid);
+}
+
 static void update_processes(struct calls *c, const __u32 *pids, size_t count)
 {
 	__u32 *sorted = malloc((count + 1) * sizeof(*sorted));
@@ -459,15 +471,9 @@ static void update_processes(struct calls *c, const __u32 *pids, size_t count)
 	}
 	remove_ended(c);
 	for (size_t i = 0, same; i < count; i += same) {
-		struct process p = { .pid = sorted[i], .start = start_of(sorted[i]), .blind = VERBS_NO_PROVIDER, .here = true };
-
 		for (same = 1; i + same < count && sorted[i + same] == sorted[i]; same++)
 			;
-		p.qps = same;
-		if (!p.pid || !p.start || find_process(c, p.pid) || !grow(c->processes, c->count, c->room, (size_t)16))
-			continue;
-		c->processes[c->count++] = p;
-		qsort(c->processes, c->count, sizeof(*c->processes), by_pid);
+		add_process(c, sorted[i], same);
 	}
 	free(sorted);
 }
@@ -701,10 +707,27 @@ void calls_close(struct calls *c)
 	free(c);
 }
 
+void calls_begun(struct calls *c, __u32 pid)
+{
+	__u64 began = now_ns();
+	struct process *p;
+
+	if (!c->has_cost || c->shown.stopped || c->begun_ns > UPDATE_NS || find_process(c, pid))
+		return;
+	add_process(c, pid, 1);
+	p = find_process(c, pid);
+	if (!p)
+		return;
+	search_in(c, p);
+	p->searched = 0; /* again at the next update: an extended QP may not have its functions yet */
+	c->begun_ns += now_ns() - began;
+}
+
 void calls_update(struct calls *c, const __u32 *pids, size_t count)
 {
 	if (!c->has_cost)
 		return;
+	c->begun_ns = 0;
 	update_processes(c, pids, count);
 	if (!c->shown.stopped) {
 		search_due(c);

@@ -31,6 +31,12 @@ const char *calls_prepare(struct verbs_bpf *b, bool wanted, const struct calls_o
 struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o);
 void calls_close(struct calls *c);
 
+/*
+ * A process has made a QP. If it is not known its functions are looked for at once, and not only at the next calls_update(): a
+ * provider that is no other process's (in a container) has no probes yet.
+ */
+void calls_begun(struct calls *c, __u32 pid);
+
 /* Once an interval. pids: the processes that have QPs, in any order, each once or several times. */
 void calls_update(struct calls *c, const __u32 *pids, size_t count);
 

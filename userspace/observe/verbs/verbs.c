@@ -99,6 +99,8 @@ static void take_change(void *context, const struct verbs_change *c)
 	struct verbs *v = context;
 
 	qps_change(v->qps, c);
+	if (v->calls && c->kind == VERBS_CREATED && !c->error && c->owner)
+		calls_begun(v->calls, c->owner);
 }
 
 /* The calls come first: to find providers they open devices for a moment, which needs not be told. */
