@@ -403,7 +403,10 @@ static bool begin_exporter(struct monitor *m)
 	return m->exporter || !m->options->prometheus;
 }
 
-/* Before capabilities are given up: the probes of programs that begin later need some that counting does not. */
+/*
+ * Before capabilities are given up: the probes of programs that begin later need some that counting does not. And before
+ * "watching" is said: a program that begins then is counted from its first call.
+ */
 static bool begin_calls(struct monitor *m)
 {
 	const struct verbs_options o = { .calls = true, .most = CALLS_MOST };
@@ -437,11 +440,11 @@ static int run(struct monitor *m)
 		return EXIT_COULD_NOT;
 	/* without events the table lacks only the details of faults */
 	m->takes = m->options->events || m->options->on_fault || (wants_screen(m->options) && kernel_has_frags());
+	if (!begin_calls(m))
+		return EXIT_COULD_NOT;
 	status = m->takes ? begin_taking(m) : begin_counting(m);
 	if (status)
 		return status;
-	if (!begin_calls(m))
-		return EXIT_COULD_NOT;
 	restrict_capabilities(m);
 	if (m->options->added && !m->options->added->begin(m->options->added->context, &m->live)) {
 		m->live.pin.keep = m->live.pin.resumed; /* what this command began ends with it */
