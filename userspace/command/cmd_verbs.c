@@ -164,6 +164,7 @@ struct verbs_run {
 	bool stale; /* the rows are of QPs that may have changed */
 	struct verbs_metrics_memory metrics;
 	__u64 start; /* ns, monotonic */
+	__u64 realtime_offset; /* ns; constant, so that what has happened once has one time in all that is printed */
 	FILE *told; /* NULL: no events are printed */
 	char *told_text; /* of events that are not printed yet */
 	size_t told_length;
@@ -181,7 +182,11 @@ static bool say_output(int error)
 
 static struct verbs_shown shown_now(const struct verbs_run *r)
 {
-	return verbs_shown(r->verbs, &r->rows, !r->screen && r->options->filter ? filter_text(r->options->filter) : NULL, (r->rows.now.time - r->start) / 1e9);
+	const char *filter = !r->screen && r->options->filter ? filter_text(r->options->filter) : NULL;
+	struct verbs_shown s = verbs_shown(r->verbs, &r->rows, filter, (r->rows.now.time - r->start) / 1e9);
+
+	s.realtime_offset = r->realtime_offset;
+	return s;
 }
 
 /* Returns 0 or an errno. A signal must end us even if the reader has stopped reading. */
@@ -206,14 +211,13 @@ static void tell(void *context, const struct verbs_event *e)
 {
 	struct verbs_run *r = context;
 	struct qp_row row = qp_row(e->qp, now_ns());
-	__u64 offset = realtime_offset_ns();
 
 	if (!qp_filter_wants(r->options->filter, &row))
 		return;
 	if (r->options->json)
-		verbs_event_json(r->told, e, offset);
+		verbs_event_json(r->told, e, r->realtime_offset);
 	else
-		verbs_event_line(r->told, e, offset);
+		verbs_event_line(r->told, e, r->realtime_offset);
 }
 
 /* Prints what tell() has kept. Returns 0 or an errno. */
@@ -400,6 +404,7 @@ static int run(struct verbs_run *r)
 {
 	struct verbs_options o = r->options->verbs;
 
+	r->realtime_offset = realtime_offset_ns();
 	if (r->options->prometheus) {
 		r->exporter = exporter_start(r->options->prometheus, fill_metrics, r);
 		if (!r->exporter)
