@@ -158,6 +158,7 @@ static void remove_device(int fd)
 
 static struct calls *attach(struct verbs_bpf *b, const struct calls_options *o)
 {
+	static struct notes notes;
 	__u32 self = getpid();
 	struct bpf_program *program;
 	struct calls *c;
@@ -166,7 +167,7 @@ static struct calls *attach(struct verbs_bpf *b, const struct calls_options *o)
 		bpf_program__set_autoload(program, false);
 	if (calls_prepare(b, true, o) || verbs_bpf__load(b))
 		return NULL;
-	c = calls_open(b, o);
+	c = calls_open(b, o, &notes);
 	if (c)
 		calls_update(c, &self, 1);
 	return c && calls_blind(c, self) == VERBS_SEEN ? c : NULL;

@@ -85,12 +85,12 @@ static size_t pids_of(char *words, __u32 *pids, size_t room)
 #define QPNS 8192
 
 static const char *device = "standin0";
+static struct notes notes;
 
 static void update(struct calls *c, const __u32 *pids, size_t count)
 {
 	const struct verbs_srq *srqs;
 	const struct verbs_cq *cqs;
-	const char *const *notes;
 	bool first = true;
 	size_t n;
 
@@ -122,9 +122,8 @@ static void update(struct calls *c, const __u32 *pids, size_t count)
 		printf("%s{\"pid\": %u, \"posts\": %llu, \"wrs\": %llu, \"bytes\": %llu, \"refused\": %llu}", i ? ", " : "", srqs[i].pid,
 		       srqs[i].posts, srqs[i].wrs, srqs[i].bytes, srqs[i].refused);
 	printf("], \"notes\": [");
-	n = calls_notes(c, &notes);
-	for (size_t i = 0; i < n; i++)
-		printf("%s\"%s\"", i ? ", " : "", notes[i]);
+	for (size_t i = 0; i < notes.count; i++)
+		printf("%s\"%s\"", i ? ", " : "", notes.lines[i]);
 	printf("]}\n");
 }
 
@@ -263,7 +262,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "verbs_drive: the kernel refuses the programs\n");
 		return 1;
 	}
-	c = calls_open(b, &o);
+	c = calls_open(b, &o, &notes);
 	printf("{\"ready\": %s, \"multi\": %s}\n", c && calls_cost(c) ? "true" : "false",
 	       bpf_program__expected_attach_type(b->progs.verbs_calling) ? "true" : "false");
 	fflush(stdout);
@@ -281,6 +280,7 @@ int main(int argc, char **argv)
 		fflush(stdout);
 	}
 	calls_close(c);
+	notes_free(&notes);
 	verbs_bpf__destroy(b);
 	return 0;
 }

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +26,6 @@
 #define TRIES 10		 /* searches that find nothing */
 #define STOP_AFTER 3		 /* updates above the limit of cost */
 #define PAST 4096
-#define NOTES 32
-#define NOTE 200
 
 /* Where a probe is. */
 struct place {
@@ -74,29 +71,8 @@ struct calls {
 	bool has_cost;
 	unsigned int over; /* updates in which they cost too much */
 	__u64 begun_ns;	   /* that calls_begun() took since the last update */
-	char note[NOTES][NOTE];
-	const char *notes[NOTES];
-	size_t note_count;
+	struct notes *notes;
 };
-
-static __attribute__((format(printf, 2, 3))) void note(struct calls *c, const char *format, ...)
-{
-	char line[NOTE];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(line, sizeof(line), format, arguments);
-	va_end(arguments);
-	for (size_t i = 0; i < c->note_count; i++) {
-		if (!strcmp(c->notes[i], line))
-			return;
-	}
-	if (c->note_count == NOTES)
-		return;
-	strcpy(c->note[c->note_count], line);
-	c->notes[c->note_count] = c->note[c->note_count];
-	c->note_count++;
-}
 
 /* ---- loading ---- */
 
@@ -257,11 +233,11 @@ static int attach_code(struct calls *c, struct process *owner, __u32 pid, const 
 static void say_expensive(struct calls *c, __u32 pid, const bool *expensive)
 {
 	if (expensive[OF_QP])
-		note(c, "process %u: what it posts by ibv_wr_*() is not counted: without --expensive its provider's functions are "
-			"too slow to probe", pid);
+		notes_add(c->notes, "process %u: what it posts by ibv_wr_*() is not counted: without --expensive its "
+			  "provider's functions are too slow to probe", pid);
 	if (expensive[OF_CQ])
-		note(c, "process %u: what it polls from extended CQs is not counted: without --expensive its provider's functions "
-			"are too slow to probe", pid);
+		notes_add(c->notes, "process %u: what it polls from extended CQs is not counted: without --expensive its "
+			  "provider's functions are too slow to probe", pid);
 }
 
 /* Attaches at the functions that a search has found. pid: in whose memory. owner->pid: whose calls, 0: all. */
@@ -299,7 +275,7 @@ static enum verbs_blind attach(struct calls *c, struct process *owner, __u32 pid
 	}
 	free(found);
 	if (error) {
-		note(c, "process %u: the kernel refuses probes: %s", pid, strerror(error));
+		notes_add(c->notes, "process %u: the kernel refuses probes: %s", pid, strerror(error));
 		return VERBS_REFUSED;
 	}
 	if (wanted && owner->pid) {
@@ -382,10 +358,10 @@ static void search_in(struct calls *c, struct process *p)
 		p->tries++;
 		p->blind = s.error ? VERBS_REFUSED : VERBS_NO_PROVIDER;
 		if (s.error && start_of(p->pid))
-			note(c, "process %u: its memory cannot be read: %s", p->pid, strerror(s.error));
+			notes_add(c->notes, "process %u: its memory cannot be read: %s", p->pid, strerror(s.error));
 		else if (s.cut)
-			note(c, "process %u: only %llu MiB of its memory were looked through, and no device was found in them",
-			     p->pid, (unsigned long long)(s.bytes >> 20));
+			notes_add(c->notes, "process %u: only %llu MiB of its memory were looked through, and no device was "
+				  "found in them", p->pid, (unsigned long long)(s.bytes >> 20));
 	}
 	search_free(&s);
 }
@@ -420,7 +396,15 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Those that have ended, and whose number may be another one's, lose their probes. */
+static void forget_notes(struct calls *c, __u32 pid)
+{
+	char begin[32];
+
+	snprintf(begin, sizeof(begin), "process %u:", pid);
+	notes_remove(c->notes, begin);
+}
+
+/* Those that have ended, and whose number may be another one's, lose their probes, and what was noted of them. */
 static void remove_ended(struct calls *c)
 {
 	size_t kept = 0;
@@ -433,6 +417,7 @@ static void remove_ended(struct calls *c)
 			continue;
 		}
 		detach(p);
+		forget_notes(c, p->pid);
 		bpf_map_delete_elem(bpf_map__fd(c->bpf->maps.verbs_attached), &p->pid);
 	}
 	c->count = kept;
@@ -637,8 +622,8 @@ static void stop(struct calls *c)
 	detach(&c->all);
 	cost_close(&c->cost);
 	c->shown.stopped = true;
-	note(c, "the probes cost %.1f %% of a core, more than the limit of %.1f %%, and were taken away: calls are counted up to "
-		"there", 100 * c->shown.share, 100 * c->options.most);
+	notes_add(c->notes, "the probes cost %.1f %% of a core, more than the limit of %.1f %%, and were taken away: calls are "
+		  "counted up to there", 100 * c->shown.share, 100 * c->options.most);
 }
 
 static void update_cost(struct calls *c)
@@ -657,8 +642,8 @@ static void note_pid_namespace(struct calls *c)
 	target[length > 0 ? length : 0] = 0;
 	/* include/linux/proc_ns.h: PROC_PID_INIT_INO */
 	if (strcmp(target, "pid:[4026531836]"))
-		note(c, "this is not the machine's first PID namespace: the kernel's programs know processes by other numbers, and "
-			"their calls are not shown");
+		notes_add(c->notes, "this is not the machine's first PID namespace: the kernel's programs know processes by "
+			  "other numbers, and their calls are not shown");
 }
 
 /* Single uprobes are a file each. */
@@ -672,7 +657,7 @@ static void raise_limit_of_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o)
+struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o, struct notes *notes)
 {
 	struct calls *c = calloc(1, sizeof(*c));
 
@@ -680,6 +665,7 @@ struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o)
 		return NULL;
 	c->bpf = b;
 	c->options = *o;
+	c->notes = notes;
 	c->multi = bpf_program__expected_attach_type(b->progs.verbs_calling) != 0;
 	note_pid_namespace(c);
 	raise_limit_of_files();
@@ -687,7 +673,7 @@ struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o)
 	if (c->has_cost)
 		attach_all(c);
 	else
-		note(c, "the kernel refuses probes at functions of programs (uprobes): no calls are counted");
+		notes_add(c->notes, "the kernel refuses probes at functions of programs (uprobes): no calls are counted");
 	return c;
 }
 
@@ -807,10 +793,4 @@ size_t calls_srqs(const struct calls *c, const struct verbs_srq **list)
 const struct verbs_cost *calls_cost(const struct calls *c)
 {
 	return c->has_cost ? &c->shown : NULL;
-}
-
-size_t calls_notes(const struct calls *c, const char *const **lines)
-{
-	*lines = (const char *const *)c->notes;
-	return c->note_count;
 }

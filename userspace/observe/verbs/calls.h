@@ -8,6 +8,7 @@
 #ifndef USERSPACE_OBSERVE_VERBS_CALLS_H
 #define USERSPACE_OBSERVE_VERBS_CALLS_H
 
+#include "userspace/observe/verbs/notes.h"
 #include "userspace/observe/verbs/verbs.h"
 
 struct verbs_bpf;
@@ -27,8 +28,11 @@ struct calls_options {
  */
 const char *calls_prepare(struct verbs_bpf *b, bool wanted, const struct calls_options *o);
 
-/* After it was loaded, and before the kernel's half is attached: it opens devices itself for a moment. NULL: no memory. */
-struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o);
+/*
+ * After it was loaded, and before the kernel's half is attached: it opens devices itself for a moment. notes: gets what is
+ * missing and why, and stays until calls_close(). NULL: no memory.
+ */
+struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o, struct notes *notes);
 void calls_close(struct calls *c);
 
 /*
@@ -57,8 +61,5 @@ enum verbs_blind calls_blind(const struct calls *c, __u32 pid);
 size_t calls_cqs(const struct calls *c, const struct verbs_cq **list);
 size_t calls_srqs(const struct calls *c, const struct verbs_srq **list);
 const struct verbs_cost *calls_cost(const struct calls *c); /* NULL: no probes */
-
-/* What is missing and why, one line each. */
-size_t calls_notes(const struct calls *c, const char *const **lines);
 
 #endif

@@ -24,7 +24,7 @@ struct verbs {
 	struct kernel_half kernel;
 	struct calls *calls; /* NULL: not asked for, or not possible */
 	struct calls_options calls_options;
-	struct notes notes, all_notes; /* all_notes: with those of the calls */
+	struct notes notes; /* those of the calls as well */
 	struct book book;
 	__u64 again; /* ns: nothing is listed before this */
 	__u64 lost;  /* kernel_half_lost(), at the listing before */
@@ -111,7 +111,7 @@ static void load(struct verbs *v)
 	v->calls_options = (struct calls_options){ .expensive = v->options.expensive, .most = v->options.most };
 	kernel_half_load(&v->kernel, &calls, &v->notes);
 	if (v->options.calls && v->kernel.programs)
-		v->calls = calls_open(v->kernel.programs, &v->calls_options);
+		v->calls = calls_open(v->kernel.programs, &v->calls_options, &v->notes);
 	kernel_half_attach(&v->kernel, &v->notes, take_change, v);
 }
 
