@@ -160,7 +160,8 @@ struct verbs_calls {
 	__u64 error_time;
 	__u64 error_flushes_before;
 	__u32 error_status, error_vendor;
-	__u32 error_is_receive, reserved;
+	__u32 error_is_receive;
+	__u32 whole; /* 1: all of its requests since `born`, since the probes were there before the first one */
 	struct verbs_request error_request; /* of which the FIFO knows; opcode VERBS_OPCODES: not known */
 	struct verbs_request good_request;  /* the newest that succeeded with an rkey; opcode VERBS_OPCODES: none */
 	__u64 good_low, good_high;	    /* bytes of the peer's memory that good_request's rkey has reached: low to high - 1 */

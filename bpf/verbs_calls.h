@@ -140,7 +140,7 @@ static __noinline struct verbs_calls *verbs_begin(const struct verbs_call_key *k
 	calls->born = birth->born;
 	calls->sig_all = birth->sig_all;
 	since = verbs_attached_since(key->pid);
-	calls->paired = since && birth->born > since;
+	calls->whole = calls->paired = since && birth->born > since;
 	return calls;
 }
 
@@ -207,7 +207,7 @@ static __noinline struct verbs_calls *verbs_calls_at(__u64 qp, struct verbs_call
 	calls->recv_cq = user.recv_cq;
 	/* before RTS nothing can have been sent, so that the first request will be seen */
 	if (user.state < VERBS_QPS_RTS && !calls->count[VERBS_wrs] && !calls->count[VERBS_completions])
-		calls->paired = 1;
+		calls->whole = calls->paired = 1;
 	verbs_cq_used(user.send_cq, key->pid, key->qpn);
 	verbs_cq_used(user.recv_cq, key->pid, key->qpn);
 	return calls;

@@ -36,6 +36,7 @@ static struct verbs_qp full(void)
 	for (int i = 0; i < VERBS_COUNTERS; i++)
 		c->count[i] = i + 100;
 	c->born = q.born;
+	c->whole = 1;
 	c->since = c->first_post = q.born + 1;
 	c->last_post = NOW - 2 * SECOND;
 	c->oldest_post = NOW - 3 * SECOND;

@@ -52,6 +52,7 @@ static void begin(struct scene *s)
 	join(&s->peer, 18, 17, 2, 1);
 	s->own.has_calls = true;
 	c->born = s->own.born;
+	c->whole = 1;
 	c->count[VERBS_wrs] = 5;
 	c->status[0] = 3;
 	c->error_request.opcode = VERBS_OPCODES;
@@ -341,6 +342,7 @@ static void responder(struct scene *s)
 	memset(&s->own.calls, 0, sizeof(s->own.calls));
 	s->own.calls.error_request.opcode = s->own.calls.good_request.opcode = VERBS_OPCODES;
 	s->own.calls.born = s->own.born;
+	s->own.calls.whole = 1;
 }
 
 static void refuses(struct scene *s)

@@ -251,7 +251,8 @@ static void take_calls(struct verbs_calls *c, const json_t *o, __u64 now, __u64 
 	c->good_low = number(o, "reached_from");
 	c->good_high = number(o, "reached_to");
 	c->since = when(o, "since");
-	c->born = json_is_true(json_object_get(o, "from_birth")) ? born : 0;
+	c->whole = json_is_true(json_object_get(o, "from_birth"));
+	c->born = c->whole ? born : 0;
 	c->first_post = when(o, "first_post");
 	c->last_post = when(o, "last_post");
 	c->last_completion = when(o, "last_completion");

@@ -95,7 +95,7 @@ void judge_calls(struct judge *j)
 	if (!c)
 		return;
 	j->worked = c->status[STATUS_SUCCESS] > c->received[0] + c->received[1] || c->latency_count || is_known(&c->good_request);
-	j->never_worked = !j->worked && c->count[VERBS_wrs] && c->born;
+	j->never_worked = !j->worked && c->count[VERBS_wrs] && c->born && c->whole;
 	if (j->status != STATUS_NONE)
 		tell_error(j);
 	else if (c->status[STATUS_WR_FLUSH_ERR])

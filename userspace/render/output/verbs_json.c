@@ -275,7 +275,7 @@ static void put_calls(struct json_text *t, const struct qp_row *r, const struct 
 	put_request(t, "newest_good", &c->good_request);
 	json_text_hexadecimal_or_null(t, "reached_from", c->good_high, c->good_low);
 	json_text_hexadecimal_or_null(t, "reached_to", c->good_high, c->good_high);
-	json_text_bool(t, "from_birth", c->born && c->born == r->qp->born);
+	json_text_bool(t, "from_birth", c->born && c->born == r->qp->born && c->whole);
 	put_latency(t, c);
 	json_text_close(t, '}');
 }
