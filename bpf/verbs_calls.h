@@ -54,6 +54,7 @@ MAP(verbs_costs, PERCPU_ARRAY, __u32, __u64, VERBS_COSTS, 0);
 
 __u64 verbs_attached_all; /* since when probes are at each process's calls, ns; 0: they are not */
 __u64 verbs_ids;
+__u64 verbs_calls_full; /* calls for whose QP the map had no room */
 
 /*
  * A 0 that the verifier does not know, for numbers that another function reads through a pointer, above all a loop's. It would
@@ -130,6 +131,8 @@ static __noinline struct verbs_calls *verbs_begin(const struct verbs_call_key *k
 
 	bpf_map_update_elem(&verbs_calls, key, &verbs_no_calls, BPF_NOEXIST);
 	calls = bpf_map_lookup_elem(&verbs_calls, key);
+	if (!calls)
+		verbs_add(verbs_calls_full, 1);
 	if (!calls || calls->id || __sync_val_compare_and_swap(&calls->id, 0, verbs_add(verbs_ids, 1) + 1))
 		return calls;
 	calls->since = bpf_ktime_get_ns();

@@ -5,6 +5,7 @@
  *
  *     verbs_drive [expensive] [single] [strict] [devices] [most PERCENT] [device NAME] [watch]
  *     update PID...      like an interval: searches these processes, and reads what was counted
+ *     gone PID QPN       this QP was destroyed
  *     cost               what the probes cost
  *     search PID         only looks through a process
  *
@@ -22,6 +23,7 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/verbs.skel.h"
+#include "lib/clock.h"
 #include "userspace/observe/verbs/calls.h"
 #include "userspace/observe/verbs/search.h"
 
@@ -212,6 +214,15 @@ static void print_search(__u32 pid)
 	search_free(&s);
 }
 
+static void tell_gone(struct calls *c, const char *words)
+{
+	unsigned int pid = 0, qpn = 0;
+
+	sscanf(words, "%u %u", &pid, &qpn);
+	calls_gone(c, pid, qpn, device, 0, now_ns());
+	printf("{}\n");
+}
+
 /* Without the kernel's half, which not every kernel allows. */
 static struct verbs_bpf *load(const struct calls_options *o)
 {
@@ -273,6 +284,8 @@ int main(int argc, char **argv)
 
 		if (!strncmp(line, "update", 6))
 			update(c, pids, pids_of(line + 6, pids, PIDS));
+		else if (!strncmp(line, "gone", 4))
+			tell_gone(c, line + 4);
 		else if (!strncmp(line, "cost", 4))
 			print_cost(c);
 		else if (!strncmp(line, "search", 6))

@@ -511,6 +511,43 @@ static bool is_forgotten(const struct record *r, __u64 now)
 	return now > last + FORGET_NS && has_ended(r->key.pid);
 }
 
+static void take_past(struct calls *c, const struct record *r)
+{
+	if (c->past_count == PAST) {
+		memmove(c->past, c->past + PAST / 2, PAST / 2 * sizeof(*c->past));
+		c->past_count = PAST / 2;
+	}
+	if (grow(c->past, c->past_count, c->past_room, (size_t)16))
+		c->past[c->past_count++] = *r;
+}
+
+/* Takes it out of the map, which has room for other QPs then. keep: it may still be asked for. */
+static void forget(struct calls *c, const struct record *r, bool keep)
+{
+	if (bpf_map_delete_elem(bpf_map__fd(c->bpf->maps.verbs_calls), &r->key))
+		return;
+	forget_requests(c, &r->calls);
+	if (keep)
+		take_past(c, r);
+}
+
+/* The kernel's half knew its QP, and knows it no more: it was destroyed, and what was counted is final. */
+static bool has_died(const struct calls *c, const struct record *r)
+{
+	struct verbs_birth_key key = { .pid = r->key.pid, .qpn = r->key.qpn };
+	struct verbs_birth birth;
+
+	if (!r->calls.born)
+		return false;
+	memcpy(key.device, r->calls.device, sizeof(key.device));
+	return bpf_map_lookup_elem(bpf_map__fd(c->bpf->maps.verbs_births), &key, &birth) || birth.born != r->calls.born;
+}
+
+static bool read_record(const struct calls *c, struct record *r)
+{
+	return !bpf_map_lookup_elem(bpf_map__fd(c->bpf->maps.verbs_calls), &r->key, &r->calls);
+}
+
 static void read_records(struct calls *c)
 {
 	int fd = bpf_map__fd(c->bpf->maps.verbs_calls);
@@ -527,27 +564,17 @@ static void read_records(struct calls *c)
 			break;
 		r = &c->records[c->record_count];
 		r->key = key;
-		if (!bpf_map_lookup_elem(fd, &key, &r->calls)) {
-			if (is_forgotten(r, now)) {
-				forget_requests(c, &r->calls);
-				bpf_map_delete_elem(fd, &key);
-			} else {
-				c->record_count++;
-			}
-		}
 		key = next;
+		if (!read_record(c, r))
+			continue;
+		if (is_forgotten(r, now))
+			forget(c, r, false);
+		else if (has_died(c, r) && read_record(c, r)) /* again: with its last calls */
+			forget(c, r, true);
+		else
+			c->record_count++;
 	}
 	qsort(c->records, c->record_count, sizeof(*c->records), by_key);
-}
-
-static void take_past(struct calls *c, const struct record *r)
-{
-	if (c->past_count == PAST) {
-		memmove(c->past, c->past + PAST / 2, PAST / 2 * sizeof(*c->past));
-		c->past_count = PAST / 2;
-	}
-	if (grow(c->past, c->past_count, c->past_room, (size_t)16))
-		c->past[c->past_count++] = *r;
 }
 
 static void read_past(struct calls *c)
@@ -723,6 +750,8 @@ void calls_update(struct calls *c, const __u32 *pids, size_t count)
 	read_records(c);
 	read_cqs(c);
 	read_srqs(c);
+	if (c->bpf->bss->verbs_calls_full)
+		notes_add(c->notes, "calls of more than %d QPs: those of the others are not counted", VERBS_QPS);
 }
 
 static bool is_of(const struct record *r, const char *device, __u64 born)
@@ -758,6 +787,21 @@ const struct verbs_calls *calls_find(const struct calls *c, __u32 pid, __u32 qpn
 			return &c->past[i - 1].calls;
 	}
 	return NULL;
+}
+
+void calls_gone(struct calls *c, __u32 pid, __u32 qpn, const char *device, __u64 born, __u64 gone)
+{
+	struct record key = { .key = { .pid = pid, .qpn = qpn } };
+	const struct record *r = c->record_count ? bsearch(&key, c->records, c->record_count, sizeof(key), by_qp) : NULL;
+	const struct record *end = c->records + c->record_count;
+
+	while (r && r > c->records && !by_qp(r - 1, &key))
+		r--;
+	for (; r && r < end && !by_qp(r, &key); r++) {
+		/* without the time of a birth, calls tell whether it is another QP of this number */
+		if (is_of(r, device, born) && (born || (r->calls.since < gone && r->calls.last_post < gone)))
+			forget(c, r, true);
+	}
 }
 
 enum verbs_blind calls_blind(const struct calls *c, __u32 pid)

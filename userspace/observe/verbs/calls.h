@@ -53,6 +53,12 @@ void calls_update(struct calls *c, const __u32 *pids, size_t count);
 const struct verbs_calls *calls_find(const struct calls *c, __u32 pid, __u32 qpn, const char *device, __u64 born);
 
 /*
+ * The QP was destroyed, at `gone` (ns, CLOCK_MONOTONIC): its calls leave room for another one's. device, born: as above. What
+ * calls_find() has returned stays valid. Those of a QP whose birth the kernel's half has seen go by themselves.
+ */
+void calls_gone(struct calls *c, __u32 pid, __u32 qpn, const char *device, __u64 born, __u64 gone);
+
+/*
  * VERBS_SEEN: the probes are there, so that a QP without calls made none. VERBS_NO_PROVIDER, VERBS_EXPENSIVE, VERBS_REFUSED,
  * VERBS_STOPPED otherwise.
  */

@@ -292,8 +292,10 @@ static void take_calls(void *context, struct verbs_qp *qp)
 		qp->has_calls = true;
 		qp->calls = *c;
 	}
-	if (qp->gone)
+	if (qp->gone) {
+		calls_gone(v->calls, qp->qp.pid, qp->qp.qpn, qp->qp.device, qp->born, qp->gone);
 		return;
+	}
 	blind = calls_blind(v->calls, qp->qp.pid);
 	if (blind == VERBS_SEEN && !qp->has_calls)
 		blind = qp->psn_moved || qp->blind == VERBS_NO_CALL ? VERBS_NO_CALL : VERBS_PASSIVE;
