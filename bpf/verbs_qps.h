@@ -27,8 +27,15 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, VERBS_CHANGES);
 } verbs_changes SEC(".maps");
+
+struct verbs_dying {
+	struct verbs_qp_key key;
+	struct verbs_birth_key birth_key;
+	__u64 born; /* of struct verbs_kernel_qp */
+};
+
 /* Those that are being destroyed, by the address of their struct ib_qp: the kernel may still refuse it (EBUSY). */
-MAP(verbs_dying, HASH, __u64, struct verbs_qp_key, 4096, BPF_F_NO_PREALLOC);
+MAP(verbs_dying, HASH, __u64, struct verbs_dying, 4096, BPF_F_NO_PREALLOC);
 
 /* Set before loading: our process, as its own PID namespace calls it, and its namespaces. */
 const volatile __u64 verbs_pid_device, verbs_pid_inode;
@@ -340,13 +347,19 @@ int BPF_PROG(verbs_modify_kernel, struct ib_qp *qp, struct ib_qp_attr *from, int
 SEC("fentry/ib_destroy_qp_user")
 int BPF_PROG(verbs_destroy_begin, struct ib_qp *qp)
 {
-	struct verbs_qp_key key;
+	struct verbs_dying dying = { 0 };
+	const struct verbs_kernel_qp *v;
 	__u64 address = (__u64)qp;
 
 	if (BPF_CORE_READ(qp, real_qp) != qp)
 		return 0;
-	verbs_read_key(&key, qp);
-	bpf_map_update_elem(&verbs_dying, &address, &key, BPF_ANY);
+	verbs_read_key(&dying.key, qp);
+	v = bpf_map_lookup_elem(&verbs_qps, &dying.key);
+	if (!v)
+		return 0;
+	dying.born = v->born;
+	verbs_birth_key_of(&dying.birth_key, v, dying.key.qpn);
+	bpf_map_update_elem(&verbs_dying, &address, &dying, BPF_ANY);
 	return 0;
 }
 
@@ -363,25 +376,36 @@ static __always_inline void verbs_tell_destroyed(const struct verbs_kernel_qp *v
 	verbs_submit(c, v);
 }
 
+/*
+ * The driver has given the number back, and another CPU may have made a QP of it since: what is in the maps may be that one's. It
+ * has another time of birth. When it was made, that also told that the old one is gone.
+ */
+static __always_inline void verbs_destroyed(const struct verbs_dying *dying)
+{
+	const struct verbs_birth *birth = bpf_map_lookup_elem(&verbs_births, &dying->birth_key);
+	struct verbs_kernel_qp *v = bpf_map_lookup_elem(&verbs_qps, &dying->key);
+
+	if (birth && birth->born == dying->born)
+		bpf_map_delete_elem(&verbs_births, &dying->birth_key);
+	if (!v || v->born != dying->born)
+		return;
+	verbs_tell_destroyed(v, dying->key.qpn);
+	bpf_map_delete_elem(&verbs_qps, &dying->key);
+}
+
 SEC("fexit/ib_destroy_qp_user")
 int BPF_PROG(verbs_destroy_end, struct ib_qp *qp, struct ib_udata *udata, int error)
 {
 	__u64 address = (__u64)qp;
-	struct verbs_qp_key *dying = bpf_map_lookup_elem(&verbs_dying, &address), key;
-	struct verbs_birth_key birth;
-	struct verbs_kernel_qp *v;
+	const struct verbs_dying *found = bpf_map_lookup_elem(&verbs_dying, &address);
+	struct verbs_dying dying;
 
-	if (!dying)
+	if (!found)
 		return 0;
-	key = *dying;
+	dying = *found;
 	bpf_map_delete_elem(&verbs_dying, &address);
-	v = error ? NULL : bpf_map_lookup_elem(&verbs_qps, &key);
-	if (!v)
-		return 0;
-	verbs_tell_destroyed(v, key.qpn);
-	verbs_birth_key_of(&birth, v, key.qpn);
-	bpf_map_delete_elem(&verbs_births, &birth);
-	bpf_map_delete_elem(&verbs_qps, &key);
+	if (!error)
+		verbs_destroyed(&dying);
 	return 0;
 }
 

@@ -348,6 +348,15 @@ static bool make_room(struct kernel_half *k)
 	return k->keys && k->values;
 }
 
+/* Unless its number is a younger QP's by now. */
+static void forget(int map, const struct verbs_qp_key *key, __u64 born)
+{
+	struct verbs_kernel_qp now;
+
+	if (!bpf_map_lookup_elem(map, key, &now) && now.born == born)
+		bpf_map_delete_elem(map, key);
+}
+
 void kernel_half_walk(struct kernel_half *k, bool (*take)(void *context, const struct verbs_qp_key *key, const struct verbs_kernel_qp *v),
 		      void *context)
 {
@@ -364,6 +373,6 @@ void kernel_half_walk(struct kernel_half *k, bool (*take)(void *context, const s
 			return;
 		for (__u32 i = 0; i < count; i++)
 			if (take(context, &k->keys[i], &k->values[i]))
-				bpf_map_delete_elem(map, &k->keys[i]);
+				forget(map, &k->keys[i], k->values[i].born);
 	}
 }
