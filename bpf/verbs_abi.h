@@ -187,6 +187,7 @@ struct verbs_past_key {
 
 #define VERBS_LIST 4096	    /* WRs of one list, and completions of one poll, that are followed */
 #define VERBS_SGES 64	    /* elements of a WR */
+#define VERBS_STEPS 65536   /* elements of all WRs of one list, and WRs that one poll's completions are compared with */
 #define VERBS_BLOCK 16	    /* WRs in one value of `verbs_wrs` */
 #define VERBS_BLOCKS 65536  /* most of them */
 #define VERBS_WAITING 32768 /* most WRs remembered of one QP */

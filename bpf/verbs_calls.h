@@ -58,8 +58,8 @@ __u64 verbs_calls_full; /* calls for whose QP the map had no room */
 
 /*
  * A 0 that the verifier does not know, for numbers that another function reads through a pointer, above all a loop's. It would
- * follow a count from a known one up to its end. And Linux 6.1 does not know that such a number decides a branch: where it has
- * seen a known one, it takes all others for the same, and removes the branches that this one did not take.
+ * follow a count from a known one up to its end. And Linux 6.1 does not notice that such a number decides a branch: if it has
+ * seen a known number there, it removes the branches that this number did not take, although other numbers take them.
  */
 static volatile __u64 verbs_zero;
 
@@ -375,6 +375,12 @@ static __noinline __u64 verbs_sum(__u64 list, __u32 n)
 	return s.bytes;
 }
 
+/* Elements that are read of a WR with `n`. */
+static __always_inline __u32 verbs_sges(__u32 n)
+{
+	return n < VERBS_SGES ? n : VERBS_SGES;
+}
+
 /* One call's list. Counts are added up here and go to the QP in one step. */
 struct verbs_list {
 	struct verbs_calls *calls;
@@ -384,6 +390,7 @@ struct verbs_list {
 	__u64 opcode, of_opcode, bytes; /* of the WRs before that have the same opcode */
 	__u64 from, to; /* their numbers, among which may be other threads' */
 	__u32 thread, unreadable;
+	__u64 steps; /* elements that are still read */
 };
 
 static __always_inline void verbs_list_opcode(struct verbs_list *l)
@@ -427,6 +434,9 @@ static long verbs_list_one(__u32 i, struct verbs_list *l)
 		l->wr = 0;
 		return 1;
 	}
+	if (verbs_sges(user.num_sge) > l->steps)
+		return 1;
+	l->steps -= verbs_sges(user.num_sge);
 	atomic = user.opcode == VERBS_WR_CMP_SWAP || user.opcode == VERBS_WR_FETCH_ADD;
 	wr = (struct verbs_wr){
 		.time = l->now,
@@ -435,7 +445,7 @@ static long verbs_list_one(__u32 i, struct verbs_list *l)
 		.bytes = verbs_sum(user.sg_list, user.num_sge),
 		.opcode = user.opcode % VERBS_OPCODES,
 		.flags = verbs_flags(l, user.send_flags),
-		.sges = user.num_sge < VERBS_SGES ? user.num_sge : VERBS_SGES,
+		.sges = verbs_sges(user.num_sge),
 		.thread = l->thread,
 	};
 	if (verbs_is_rdma(user.opcode)) {
@@ -466,7 +476,8 @@ static __always_inline struct verbs_list verbs_list(__u64 wr)
 
 	return (struct verbs_list){
 		.wr = wr + zero, .now = bpf_ktime_get_ns(), .wrs = zero, .sges = zero, .inlined = zero, .signalled = zero,
-		.fenced = zero, .solicited = zero, .opcode = zero, .of_opcode = zero, .bytes = zero, .thread = bpf_get_current_pid_tgid(), .unreadable = zero,
+		.fenced = zero, .solicited = zero, .opcode = zero, .of_opcode = zero, .bytes = zero,
+		.thread = bpf_get_current_pid_tgid(), .unreadable = zero, .steps = VERBS_STEPS + zero,
 	};
 }
 
@@ -682,6 +693,7 @@ static __noinline int verbs_post_send_done(int rc)
 
 struct verbs_receives {
 	__u64 wr, wrs, bytes;
+	__u64 steps; /* as of struct verbs_list */
 	__u32 unreadable, reserved;
 };
 
@@ -695,6 +707,9 @@ static long verbs_receives_one(__u32 i, struct verbs_receives *r)
 		r->wr = 0;
 		return 1;
 	}
+	if (verbs_sges(user.num_sge) > r->steps)
+		return 1;
+	r->steps -= verbs_sges(user.num_sge);
 	r->wrs++;
 	r->bytes += verbs_sum(user.sg_list, user.num_sge);
 	r->wr = user.next;
@@ -703,6 +718,7 @@ static long verbs_receives_one(__u32 i, struct verbs_receives *r)
 
 static __always_inline void verbs_receives_walk(struct verbs_receives *r)
 {
+	r->steps = verbs_hide(VERBS_STEPS);
 	if (r->wr)
 		bpf_loop(VERBS_LIST, verbs_receives_one, r, 0);
 }
@@ -825,6 +841,7 @@ struct verbs_seek {
 	__u64 id, at, end, wr_id;
 	__u64 first; /* number of the first that may be it; ~0: none */
 	__u64 found; /* number; ~0: none */
+	__u64 steps; /* that may still be made */
 	__u32 any;   /* unsignalled ones as well */
 	__u32 tries, most;
 };
@@ -834,8 +851,9 @@ static long verbs_seek_one(__u32 i, struct verbs_seek *s)
 	struct verbs_wr *wr;
 
 	(void)i;
-	if (s->at >= s->end)
+	if (s->at >= s->end || !s->steps)
 		return 1;
+	s->steps--;
 	wr = verbs_wr_find(s->id, s->at);
 	if (!wr) {
 		s->at = (s->at / VERBS_BLOCK + 1) * VERBS_BLOCK;
@@ -914,6 +932,7 @@ static __always_inline void verbs_succeeded(struct verbs_calls *calls, const str
 struct verbs_completion {
 	__u64 wr_id, now;
 	__u32 status, opcode, vendor_err, byte_len, receive, error;
+	__u64 steps; /* of seeking, for this one and those behind it in the same poll */
 };
 
 #define VERBS_UNKNOWN 0xffffffffu
@@ -950,6 +969,7 @@ static __noinline int verbs_match(struct verbs_calls *calls, struct verbs_comple
 	s.at = head;
 	s.end = calls->tail;
 	s.wr_id = c->wr_id;
+	s.steps = c->steps;
 	verbs_seek(&s, c->status);
 	if (s.first == ~0ull && !calls->sig_all && !calls->count[VERBS_signalled]) {
 		/* nothing says that WRs are signalled, and they are completed */
@@ -958,8 +978,14 @@ static __noinline int verbs_match(struct verbs_calls *calls, struct verbs_comple
 		if (s.found != ~0ull && s.found == s.first)
 			calls->sig_all = 1;
 	}
+	c->steps = s.steps;
+	if (s.found == ~0ull && !s.steps)
+		return 0;
 	if (s.found == ~0ull && calls->paired && !c->status && s.first != ~0ull) {
-		/* another one's completion was taken for it, or will be: as many go as come */
+		/*
+		 * Threads post and poll at the same time, so that two completions may be taken for each other's. Each takes one WR
+		 * from those that wait, so that their number is right.
+		 */
 		verbs_count(calls, mismatched, 1);
 		return verbs_match_done(calls, &s, head, s.first);
 	}
@@ -1075,6 +1101,7 @@ struct verbs_reap {
 	struct verbs_calls *calls;
 	struct verbs_call_key key;
 	__u64 wc, cq, now;
+	__u64 steps; /* of seeking, for the whole poll */
 };
 
 static long verbs_reap_one(__u32 i, struct verbs_reap *r)
@@ -1099,7 +1126,9 @@ static long verbs_reap_one(__u32 i, struct verbs_reap *r)
 	c.vendor_err = wc.vendor_err;
 	c.byte_len = wc.byte_len;
 	c.receive = verbs_hide(verbs_is_receive(r->calls, r->cq, wc.status, wc.opcode));
+	c.steps = r->steps;
 	verbs_completed(r->calls, &c);
+	r->steps = c.steps;
 	return 0;
 }
 
@@ -1135,6 +1164,7 @@ static __noinline int verbs_polled(int rc)
 		return 0;
 	r.key.pid = bpf_get_current_pid_tgid() >> 32;
 	r.now = bpf_ktime_get_ns();
+	r.steps = verbs_hide(VERBS_STEPS);
 	bpf_loop(n < VERBS_LIST ? n : VERBS_LIST, verbs_reap_one, &r, 0);
 	return 0;
 }
@@ -1332,6 +1362,7 @@ static __noinline int verbs_read_done(void)
 	c.wr_id = (__u64)user.wr_id_high << 32 | user.wr_id_low;
 	c.now = bpf_ktime_get_ns();
 	c.status = user.status;
+	c.steps = verbs_hide(VERBS_STEPS);
 	calls = verbs_calls_of(&key, 0);
 	if (!calls)
 		return 0;
