@@ -161,7 +161,8 @@ struct verbs_calls {
 	__u64 error_flushes_before;
 	__u32 error_status, error_vendor;
 	__u32 error_is_receive;
-	__u32 whole; /* 1: all of its requests since `born`, since the probes were there before the first one */
+	__u16 whole;	/* 1: all of its requests since `born`, since the probes were there before the first one */
+	__u16 stranger; /* 1: made without a birth: struct verbs_strangers */
 	struct verbs_request error_request; /* of which the FIFO knows; opcode VERBS_OPCODES: not known */
 	struct verbs_request good_request;  /* the newest that succeeded with an rkey; opcode VERBS_OPCODES: none */
 	__u64 good_low, good_high;	    /* bytes of the peer's memory that good_request's rkey has reached: low to high - 1 */
@@ -257,7 +258,7 @@ struct verbs_queue_key {
 struct verbs_cq_calls {
 	__u64 polls, empty, failed, completions, batch_most, notified;
 	__u32 qpn; /* the only QP that uses it; 0: none was seen; VERBS_SEVERAL */
-	__u32 reserved;
+	__u32 stranger; /* as of struct verbs_calls */
 };
 
 #define VERBS_SEVERAL 0xffffffffu
@@ -265,7 +266,21 @@ struct verbs_cq_calls {
 /* Value of the map `verbs_srqs`. refused: WRs. */
 struct verbs_srq_calls {
 	__u64 posts, wrs, bytes, refused;
+	__u32 stranger, reserved;
 };
+
+/*
+ * Value of the map `verbs_strangers`, by tgid: what one process fills of the maps that all share. A program may make up the
+ * numbers and addresses in its calls. So entries of which the kernel's half does not know a QP, and blocks of WRs, are limited
+ * for each process, and all such entries so that those of known QPs have room.
+ */
+struct verbs_strangers {
+	__u64 entries, blocks;
+};
+
+#define VERBS_STRANGERS 16384	  /* most entries of one process */
+#define VERBS_STRANGERS_ALL 49152 /* of all of them */
+#define VERBS_BLOCKS_OF_ONE 16384 /* most blocks of one process */
 
 /* Indexes of the map `verbs_cost`: how often a probe was met, and how many polls found nothing. */
 enum verbs_cost_of { VERBS_ENTERED, VERBS_LEFT, VERBS_EMPTY, VERBS_COSTS };

@@ -47,6 +47,7 @@ MAP(verbs_past, HASH, struct verbs_past_key, struct verbs_calls, 4096, BPF_F_NO_
 MAP(verbs_wrs, HASH, struct verbs_block_key, struct verbs_block, VERBS_BLOCKS, BPF_F_NO_PREALLOC);
 MAP(verbs_cqs, HASH, struct verbs_queue_key, struct verbs_cq_calls, VERBS_QPS, BPF_F_NO_PREALLOC);
 MAP(verbs_srqs, HASH, struct verbs_queue_key, struct verbs_srq_calls, VERBS_QPS, BPF_F_NO_PREALLOC);
+MAP(verbs_strangers, LRU_HASH, __u32, struct verbs_strangers, 4096, 0);
 MAP(verbs_insides, LRU_HASH, __u64, struct verbs_inside, VERBS_THREADS, 0);
 MAP(verbs_readings, LRU_HASH, __u64, struct verbs_reading, 1024, 0);
 MAP(verbs_attached, HASH, __u32, __u64, 4096, 0); /* of processes with probes of their own: since when, ns */
@@ -54,7 +55,9 @@ MAP(verbs_costs, PERCPU_ARRAY, __u32, __u64, VERBS_COSTS, 0);
 
 __u64 verbs_attached_all; /* since when probes are at each process's calls, ns; 0: they are not */
 __u64 verbs_ids;
-__u64 verbs_calls_full; /* calls for whose QP the map had no room */
+__u64 verbs_calls_full; /* calls for whose QP there was no room */
+__u64 verbs_past_full;	/* QPs whose calls were not kept when their number became another one's */
+__u64 verbs_strangers_all;
 
 /*
  * A 0 that the verifier does not know, for numbers that another function reads through a pointer, above all a loop's. It would
@@ -74,6 +77,7 @@ static const struct verbs_cq_calls verbs_no_cq;
 static const struct verbs_srq_calls verbs_no_srq;
 static const struct verbs_inside verbs_no_inside;
 static const struct verbs_reading verbs_no_reading;
+static const struct verbs_strangers verbs_no_strangers;
 
 #define VERBS_QUIET 1000000000ull /* ns without posts and completions, after which a queue with no known WR is empty */
 #define VERBS_AHEAD 64		  /* signalled WRs that are compared with a completion */
@@ -103,16 +107,57 @@ static __always_inline void verbs_cost(__u32 what)
 /* false: not in memory, or no address of the program. */
 #define verbs_user(to, from) (!bpf_probe_read_user((to), sizeof(*(to)), (const void *)(from)))
 
+/* ---- what one process may fill ---- */
+
+/* NULL: it has no entry, and make is false. */
+static __always_inline struct verbs_strangers *verbs_strangers_of(__u32 pid, bool make)
+{
+	struct verbs_strangers *s = bpf_map_lookup_elem(&verbs_strangers, &pid);
+
+	if (s || !make)
+		return s;
+	bpf_map_update_elem(&verbs_strangers, &pid, &verbs_no_strangers, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&verbs_strangers, &pid);
+}
+
+/* Whether the process may have one more entry of which no QP is known. */
+static __noinline int verbs_may_add(__u32 pid)
+{
+	struct verbs_strangers *s = verbs_strangers_of(pid, true);
+
+	return s && s->entries < VERBS_STRANGERS && verbs_strangers_all < VERBS_STRANGERS_ALL;
+}
+
+static __noinline int verbs_added(__u32 pid)
+{
+	struct verbs_strangers *s = verbs_strangers_of(pid, true);
+
+	if (s)
+		verbs_add(s->entries, 1);
+	verbs_add(verbs_strangers_all, 1);
+	return 0;
+}
+
+static __noinline int verbs_removed(__u32 pid)
+{
+	struct verbs_strangers *s = verbs_strangers_of(pid, false);
+
+	if (s && s->entries)
+		verbs_add(s->entries, -1);
+	verbs_add(verbs_strangers_all, -1);
+	return 0;
+}
+
 /* ---- the QP of a call ---- */
 
-static __noinline int verbs_name_device(struct verbs_calls *calls, __u64 context)
+static __noinline int verbs_name_device(struct verbs_birth_key *birth, __u64 context)
 {
 	__u64 device = 0;
 
-	if (!calls || !verbs_user(&device, context + VERBS_CONTEXT_DEVICE) || !device)
+	if (!birth || !verbs_user(&device, context + VERBS_CONTEXT_DEVICE) || !device)
 		return 0;
 	/* what is behind the end of the name must be zero: struct verbs_birth_key */
-	bpf_probe_read_user_str(calls->device, sizeof(calls->device), (const void *)(device + VERBS_DEVICE_NAME));
+	bpf_probe_read_user_str(birth->device, sizeof(birth->device), (const void *)(device + VERBS_DEVICE_NAME));
 	return 0;
 }
 
@@ -125,21 +170,28 @@ static __always_inline __u64 verbs_attached_since(__u32 pid)
 
 static __noinline struct verbs_calls *verbs_begin(const struct verbs_call_key *key)
 {
-	struct verbs_calls *calls;
+	struct verbs_birth_key birth_key = { .pid = key->pid, .qpn = key->qpn };
 	const struct verbs_birth *birth;
+	struct verbs_calls *calls;
+	bool made;
 	__u64 since;
 
-	bpf_map_update_elem(&verbs_calls, key, &verbs_no_calls, BPF_NOEXIST);
+	verbs_name_device(&birth_key, key->context);
+	birth = bpf_map_lookup_elem(&verbs_births, &birth_key);
+	made = (birth || verbs_may_add(key->pid)) && !bpf_map_update_elem(&verbs_calls, key, &verbs_no_calls, BPF_NOEXIST);
 	calls = bpf_map_lookup_elem(&verbs_calls, key);
 	if (!calls)
 		verbs_add(verbs_calls_full, 1);
-	if (!calls || calls->id || __sync_val_compare_and_swap(&calls->id, 0, verbs_add(verbs_ids, 1) + 1))
+	if (!calls || !made)
 		return calls;
+	calls->id = verbs_add(verbs_ids, 1) + 1;
 	calls->since = bpf_ktime_get_ns();
-	verbs_name_device(calls, key->context);
-	birth = verbs_birth_of(calls->device, key->pid, key->qpn);
-	if (!birth)
+	__builtin_memcpy(calls->device, birth_key.device, sizeof(calls->device));
+	if (!birth) {
+		calls->stranger = 1;
+		verbs_added(key->pid);
 		return calls;
+	}
 	calls->born = birth->born;
 	calls->sig_all = birth->sig_all;
 	since = verbs_attached_since(key->pid);
@@ -172,22 +224,39 @@ static __noinline struct verbs_calls *verbs_calls_of(const struct verbs_call_key
 		return calls;
 	if (calls) {
 		past.since = calls->since;
-		bpf_map_update_elem(&verbs_past, &past, calls, BPF_ANY);
+		if (bpf_map_update_elem(&verbs_past, &past, calls, BPF_ANY))
+			verbs_add(verbs_past_full, 1);
+		if (calls->stranger)
+			verbs_removed(key->pid);
 		bpf_map_delete_elem(&verbs_calls, key);
 	}
 	return verbs_begin(key);
 }
 
-static __noinline int verbs_cq_used(__u64 cq, __u32 pid, __u32 qpn)
+/* known: it is of a QP of which the kernel's half has a birth. NULL: there is no room. */
+static __noinline struct verbs_cq_calls *verbs_cq_at(__u64 cq, __u32 pid, __u32 known)
 {
 	struct verbs_queue_key key = { .address = cq, .pid = pid };
-	struct verbs_cq_calls *calls;
+	struct verbs_cq_calls *calls = bpf_map_lookup_elem(&verbs_cqs, &key);
+	bool made;
 
-	bpf_map_update_elem(&verbs_cqs, &key, &verbs_no_cq, BPF_NOEXIST);
+	if (calls || (!known && !verbs_may_add(pid)))
+		return calls;
+	made = !bpf_map_update_elem(&verbs_cqs, &key, &verbs_no_cq, BPF_NOEXIST);
 	calls = bpf_map_lookup_elem(&verbs_cqs, &key);
-	if (calls && calls->qpn != qpn)
-		calls->qpn = calls->qpn ? VERBS_SEVERAL : qpn;
-	return 0;
+	if (calls && made && !known) {
+		calls->stranger = 1;
+		verbs_added(pid);
+	}
+	return calls;
+}
+
+static __always_inline void verbs_cq_used(__u64 cq, const struct verbs_call_key *key, bool known)
+{
+	struct verbs_cq_calls *calls = verbs_cq_at(cq, key->pid, known);
+
+	if (calls && calls->qpn != key->qpn)
+		calls->qpn = calls->qpn ? VERBS_SEVERAL : key->qpn;
 }
 
 /* Of a call with struct ibv_qp or ibv_qp_ex. NULL: it is not in memory. */
@@ -211,8 +280,8 @@ static __noinline struct verbs_calls *verbs_calls_at(__u64 qp, struct verbs_call
 	/* before RTS nothing can have been sent, so that the first request will be seen */
 	if (user.state < VERBS_QPS_RTS && !calls->count[VERBS_wrs] && !calls->count[VERBS_completions])
 		calls->whole = calls->paired = 1;
-	verbs_cq_used(user.send_cq, key->pid, key->qpn);
-	verbs_cq_used(user.recv_cq, key->pid, key->qpn);
+	verbs_cq_used(user.send_cq, key, !calls->stranger);
+	verbs_cq_used(user.recv_cq, key, !calls->stranger);
 	return calls;
 }
 
@@ -256,10 +325,15 @@ static __noinline struct verbs_block *verbs_block_make(__u64 id, __u64 number)
 {
 	struct verbs_block_key key = { .id = id, .block = number / VERBS_BLOCK };
 	struct verbs_block *block = bpf_map_lookup_elem(&verbs_wrs, &key);
+	struct verbs_strangers *s;
 
 	if (block)
 		return block;
-	bpf_map_update_elem(&verbs_wrs, &key, &verbs_no_block, BPF_NOEXIST);
+	s = verbs_strangers_of(bpf_get_current_pid_tgid() >> 32, true);
+	if (!s || s->blocks >= VERBS_BLOCKS_OF_ONE)
+		return NULL;
+	if (!bpf_map_update_elem(&verbs_wrs, &key, &verbs_no_block, BPF_NOEXIST))
+		verbs_add(s->blocks, 1);
 	return bpf_map_lookup_elem(&verbs_wrs, &key);
 }
 
@@ -293,8 +367,14 @@ struct verbs_release {
 
 static long verbs_release_block(__u32 i, struct verbs_release *r)
 {
+	struct verbs_strangers *s;
+
 	(void)i;
-	bpf_map_delete_elem(&verbs_wrs, &r->key);
+	if (!bpf_map_delete_elem(&verbs_wrs, &r->key)) {
+		s = verbs_strangers_of(bpf_get_current_pid_tgid() >> 32, false);
+		if (s && s->blocks)
+			verbs_add(s->blocks, -1);
+	}
 	r->key.block++;
 	return 0;
 }
@@ -789,11 +869,17 @@ static __always_inline struct verbs_srq_calls *verbs_srq_of(__u64 srq)
 {
 	struct verbs_queue_key key = { .address = srq, .pid = bpf_get_current_pid_tgid() >> 32 };
 	struct verbs_srq_calls *calls = bpf_map_lookup_elem(&verbs_srqs, &key);
+	bool made;
 
-	if (calls)
+	if (calls || !verbs_may_add(key.pid))
 		return calls;
-	bpf_map_update_elem(&verbs_srqs, &key, &verbs_no_srq, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&verbs_srqs, &key);
+	made = !bpf_map_update_elem(&verbs_srqs, &key, &verbs_no_srq, BPF_NOEXIST);
+	calls = bpf_map_lookup_elem(&verbs_srqs, &key);
+	if (calls && made) {
+		calls->stranger = 1;
+		verbs_added(key.pid);
+	}
+	return calls;
 }
 
 static __noinline int verbs_post_srq_recv(__u64 srq, __u64 wr, __u64 bad)
@@ -983,8 +1069,8 @@ static __noinline int verbs_match(struct verbs_calls *calls, struct verbs_comple
 		return 0;
 	if (s.found == ~0ull && calls->paired && !c->status && s.first != ~0ull) {
 		/*
-		 * Threads post and poll at the same time, so that two completions may be taken for each other's. Each takes one WR
-		 * from those that wait, so that their number is right.
+		 * Threads post and poll at the same time, so that two completions may be taken for each other's. Each takes one
+		 * WR from those that wait, so that their number is right.
 		 */
 		verbs_count(calls, mismatched, 1);
 		return verbs_match_done(calls, &s, head, s.first);
@@ -1077,13 +1163,7 @@ static __always_inline __u32 verbs_is_receive(const struct verbs_calls *calls, _
 
 static __always_inline struct verbs_cq_calls *verbs_cq_of(__u64 cq)
 {
-	struct verbs_queue_key key = { .address = cq, .pid = bpf_get_current_pid_tgid() >> 32 };
-	struct verbs_cq_calls *calls = bpf_map_lookup_elem(&verbs_cqs, &key);
-
-	if (calls)
-		return calls;
-	bpf_map_update_elem(&verbs_cqs, &key, &verbs_no_cq, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&verbs_cqs, &key);
+	return verbs_cq_at(cq, bpf_get_current_pid_tgid() >> 32, false);
 }
 
 static __always_inline int verbs_poll(__u64 cq, int room, __u64 wc)

@@ -346,6 +346,24 @@ static void post_wrong(unsigned int q)
 	printf("got %d %d %d %d %d %d %d %d\n", got[0], got[1], got[2], got[3], got[4], got[5], got[6], got[7]);
 }
 
+/* QPs that nobody made, with CQs that nobody made: the provider finds their queue full. */
+static void post_strangers(unsigned int q, unsigned int from, unsigned int count)
+{
+	struct provider_qp *made_up = malloc(sizeof(*made_up));
+	struct ibv_send_wr wr = { .wr_id = 1, .sg_list = sges, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
+	unsigned int refused = 0;
+
+	memcpy(made_up, qp_at(q), sizeof(*made_up));
+	made_up->used = made_up->depth;
+	for (unsigned int i = 0; i < count; i++) {
+		base(made_up)->qp_num = from + i;
+		base(made_up)->send_cq = base(made_up)->recv_cq = (struct ibv_cq *)(uintptr_t)(0x1000000ull + 64 * i);
+		refused += !!context->ops.post_send(base(made_up), &wr, &bad);
+	}
+	free(made_up);
+	printf("refused %u\n", refused);
+}
+
 /* A list without an end, until the queue is full. */
 static void post_endless(unsigned int q, unsigned int length)
 {
@@ -530,6 +548,8 @@ static void command(const char *name, const unsigned int n[4])
 		qps[n[0] % QPS] = NULL, printf("another %u\n", base(qp_at(n[0]))->qp_num);
 	else if (!strcmp(name, "wrong"))
 		post_wrong(n[0]);
+	else if (!strcmp(name, "strangers"))
+		post_strangers(n[0], n[1], n[2]);
 	else if (!strcmp(name, "endless"))
 		post_endless(n[0], n[1]);
 	else if (!strcmp(name, "long"))

@@ -85,6 +85,7 @@ static void choose(struct verbs_bpf *b, bool wanted)
 	bpf_map__set_autocreate(b->maps.verbs_wrs, wanted);
 	bpf_map__set_autocreate(b->maps.verbs_cqs, wanted);
 	bpf_map__set_autocreate(b->maps.verbs_srqs, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_strangers, wanted);
 	bpf_map__set_autocreate(b->maps.verbs_insides, wanted);
 	bpf_map__set_autocreate(b->maps.verbs_readings, wanted);
 	bpf_map__set_autocreate(b->maps.verbs_attached, wanted);
@@ -486,14 +487,32 @@ static int by_key(const void *a, const void *b)
 	return x->calls.since < y->calls.since ? -1 : x->calls.since > y->calls.since;
 }
 
+/*
+ * The process fills less of the maps. Its own calls may change these numbers meanwhile: then they are a little wrong, and the
+ * limit with them.
+ */
+static void give_back(const struct calls *c, __u32 pid, __u64 entries, __u64 blocks)
+{
+	int fd = bpf_map__fd(c->bpf->maps.verbs_strangers);
+	struct verbs_strangers s;
+
+	__sync_fetch_and_sub(&c->bpf->bss->verbs_strangers_all, entries);
+	if ((!entries && !blocks) || bpf_map_lookup_elem(fd, &pid, &s))
+		return;
+	s.entries -= entries < s.entries ? entries : s.entries;
+	s.blocks -= blocks < s.blocks ? blocks : s.blocks;
+	bpf_map_update_elem(fd, &pid, &s, BPF_EXIST);
+}
+
 /* What its requests are remembered in. */
-static void forget_requests(const struct calls *c, const struct verbs_calls *calls)
+static void forget_requests(const struct calls *c, __u32 pid, const struct verbs_calls *calls)
 {
 	struct verbs_block_key key = { .id = calls->id };
-	__u64 end = calls->tail / VERBS_BLOCK, most = calls->head / VERBS_BLOCK + VERBS_WAITING / VERBS_BLOCK;
+	__u64 end = calls->tail / VERBS_BLOCK, most = calls->head / VERBS_BLOCK + VERBS_WAITING / VERBS_BLOCK, blocks = 0;
 
 	for (key.block = calls->head / VERBS_BLOCK; key.block <= end && key.block <= most; key.block++)
-		bpf_map_delete_elem(bpf_map__fd(c->bpf->maps.verbs_wrs), &key);
+		blocks += !bpf_map_delete_elem(bpf_map__fd(c->bpf->maps.verbs_wrs), &key);
+	give_back(c, pid, 0, blocks);
 }
 
 static bool has_ended(__u32 pid)
@@ -526,7 +545,8 @@ static void forget(struct calls *c, const struct record *r, bool keep)
 {
 	if (bpf_map_delete_elem(bpf_map__fd(c->bpf->maps.verbs_calls), &r->key))
 		return;
-	forget_requests(c, &r->calls);
+	forget_requests(c, r->key.pid, &r->calls);
+	give_back(c, r->key.pid, !!r->calls.stranger, 0);
 	if (keep)
 		take_past(c, r);
 }
@@ -586,7 +606,7 @@ static void read_past(struct calls *c)
 		struct record r = { .key = key.key };
 
 		if (!bpf_map_lookup_elem(fd, &key, &r.calls)) {
-			forget_requests(c, &r.calls);
+			forget_requests(c, key.key.pid, &r.calls);
 			take_past(c, &r);
 		}
 		bpf_map_delete_elem(fd, &key);
@@ -606,7 +626,8 @@ static void read_cqs(struct calls *c)
 		if (bpf_map_lookup_elem(fd, &key, &calls) || !grow(c->cqs, c->cq_count, c->cq_room, (size_t)16))
 			continue;
 		if (has_ended(key.pid)) {
-			bpf_map_delete_elem(fd, &key);
+			if (!bpf_map_delete_elem(fd, &key))
+				give_back(c, key.pid, !!calls.stranger, 0);
 			continue;
 		}
 		c->cqs[c->cq_count++] = (struct verbs_cq){
@@ -629,7 +650,8 @@ static void read_srqs(struct calls *c)
 		if (bpf_map_lookup_elem(fd, &key, &calls) || !grow(c->srqs, c->srq_count, c->srq_room, (size_t)16))
 			continue;
 		if (has_ended(key.pid)) {
-			bpf_map_delete_elem(fd, &key);
+			if (!bpf_map_delete_elem(fd, &key))
+				give_back(c, key.pid, !!calls.stranger, 0);
 			continue;
 		}
 		c->srqs[c->srq_count++] = (struct verbs_srq){
@@ -751,7 +773,10 @@ void calls_update(struct calls *c, const __u32 *pids, size_t count)
 	read_cqs(c);
 	read_srqs(c);
 	if (c->bpf->bss->verbs_calls_full)
-		notes_add(c->notes, "calls of more than %d QPs: those of the others are not counted", VERBS_QPS);
+		notes_add(c->notes, "some calls are not counted: there are more than %d QPs, or one process calls with more "
+			  "than %d that the kernel did not name", VERBS_QPS, VERBS_STRANGERS);
+	if (c->bpf->bss->verbs_past_full)
+		notes_add(c->notes, "calls of some QPs were forgotten: their numbers became other QPs' too fast");
 }
 
 static bool is_of(const struct record *r, const char *device, __u64 born)

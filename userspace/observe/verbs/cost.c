@@ -107,8 +107,8 @@ static void forget_own(const struct verbs_bpf *b)
 
 	while (more) {
 		more = !bpf_map_get_next_key(fd, &key, &next);
-		if (key.pid == (__u32)getpid())
-			bpf_map_delete_elem(fd, &key);
+		if (key.pid == (__u32)getpid() && !bpf_map_delete_elem(fd, &key))
+			__sync_fetch_and_sub(&b->bss->verbs_strangers_all, 1);
 		key = next;
 	}
 }
