@@ -92,13 +92,22 @@ static void choose(struct verbs_bpf *b, bool wanted)
 	bpf_map__set_autocreate(b->maps.verbs_costs, wanted);
 }
 
+/*
+ * Linux 6.1, or what has its BPF: it brought this function. Before it, hash maps without preallocation in such programs make the
+ * kernel warn (WARN_ONCE).
+ */
+static bool kernel_can(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_user_ringbuf_drain, NULL) == 1;
+}
+
 const char *calls_prepare(struct verbs_bpf *b, bool wanted, const struct calls_options *o)
 {
-	bool can = wanted && libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) == 1;
+	bool can = wanted && kernel_can();
 
 	choose(b, can);
 	if (wanted && !can)
-		return "calls need Linux 5.17 (bpf_loop) and the right to load BPF programs";
+		return "calls need Linux 6.1 and the right to load BPF programs";
 	if (can)
 		probes_prepare(b, !o->no_multi && probes_have_multi());
 	return NULL;
