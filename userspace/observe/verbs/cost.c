@@ -142,21 +142,28 @@ static __u64 run_time(const struct verbs_bpf *b)
 	return sum;
 }
 
+/* What is short may seem to be nothing beside other programs. */
+static double above(double ns, double without)
+{
+	return ns > without ? ns - without : 0;
+}
+
 bool cost_open(struct cost *c, const struct verbs_bpf *b, bool multi)
 {
-	double bare = time_calls(), both, polled;
+	double bare = time_calls(), entered, both, polled;
 	struct target t;
 
 	*c = (struct cost){ .stats = -1 };
 	if (!find_target(&t))
 		return false;
-	c->entry = time_probed(b, multi, &t, VERBS_AT_NOTHING, false) - bare;
-	both = c->entry > 0 ? time_probed(b, multi, &t, VERBS_AT_NOTHING, true) : -1;
-	polled = both > 0 ? time_probed(b, multi, &t, VERBS_AT_POLL_CQ, true) : -1;
+	entered = time_probed(b, multi, &t, VERBS_AT_NOTHING, false);
+	both = entered < 0 ? -1 : time_probed(b, multi, &t, VERBS_AT_NOTHING, true);
+	polled = both < 0 ? -1 : time_probed(b, multi, &t, VERBS_AT_POLL_CQ, true);
 	if (polled < 0)
 		return false;
-	c->returned = both - bare - c->entry;
-	c->empty = polled - bare;
+	c->entry = above(entered, bare);
+	c->returned = above(both, bare + c->entry);
+	c->empty = above(polled, bare);
 	forget_own(b);
 	read_counts(b, c->before);
 	c->time = now_ns();
