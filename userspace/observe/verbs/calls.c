@@ -772,6 +772,7 @@ void calls_update(struct calls *c, const __u32 *pids, size_t count)
 	if (!c->has_cost)
 		return;
 	c->begun_ns = 0;
+	hooks_reap();
 	update_processes(c, pids, count);
 	if (!c->shown.stopped) {
 		search_due(c);

@@ -102,16 +102,30 @@ static bool open_devices(const struct library *l)
 	return opened;
 }
 
+/* The parent's files: as long as the child has them, its sockets and locks last. */
+static void close_others(int one, int other)
+{
+	unsigned int low = one < other ? one : other, high = one < other ? other : one;
+
+	if (low > STDERR_FILENO + 1)
+		close_range(STDERR_FILENO + 1, low - 1, 0);
+	if (high > low + 1)
+		close_range(low + 1, high - 1, 0);
+	close_range(high + 1, ~0u, 0);
+}
+
 /* ready: one byte when all is open. hold: its end is the child's. */
 static __attribute__((noreturn)) void child(int ready, int hold, pid_t parent)
 {
 	struct library l;
-	int null = open("/dev/null", O_RDWR);
 	char byte = 0;
+	int null;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+	close_others(ready, hold);
+	null = open("/dev/null", O_RDWR);
 	/* what libraries say is of no use here */
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);
@@ -169,15 +183,30 @@ bool hooks_open(struct hooks *h)
 	return good;
 }
 
+static pid_t lasting; /* a child that a driver kept in the kernel when it was killed; 0: none */
+
+void hooks_reap(void)
+{
+	if (lasting && waitpid(lasting, NULL, WNOHANG))
+		lasting = 0;
+}
+
 void hooks_close(struct hooks *h)
 {
+	pid_t ended = 0;
+
 	if (h->hold >= 0)
 		close(h->hold);
 	if (h->pid > 0) {
 		kill(h->pid, SIGKILL);
 		/* a driver may keep it in the kernel: it ends when that lets it go */
-		for (int i = 0; i < 200 && !waitpid(h->pid, NULL, WNOHANG); i++)
-			sleep_until_ns(now_ns() + 5 * NSEC_PER_MSEC);
+		for (int i = 0; i < 200 && !ended; i++) {
+			ended = waitpid(h->pid, NULL, WNOHANG);
+			if (!ended)
+				sleep_until_ns(now_ns() + 5 * NSEC_PER_MSEC);
+		}
+		if (!ended)
+			lasting = h->pid;
 	}
 	*h = (struct hooks){ .hold = -1 };
 }

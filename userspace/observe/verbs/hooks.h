@@ -25,4 +25,7 @@ struct hooks {
 bool hooks_open(struct hooks *h);
 void hooks_close(struct hooks *h);
 
+/* Call it from time to time: a child that a driver kept in the kernel, when it was to end, has ended since. */
+void hooks_reap(void);
+
 #endif
