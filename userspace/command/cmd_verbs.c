@@ -426,7 +426,7 @@ static int run(struct verbs_run *r)
 	if (wants_screen(r->options))
 		r->screen = qp_screen_begin(r->options->filter ? filter_text(r->options->filter) : NULL);
 	/* why a QP died is asked of the path, too, by ICMP */
-	live_restrict(&r->live, o.calls ? LIVE_PROBES | LIVE_SNIFFS : 0);
+	live_restrict(&r->live, LIVE_OWNERS | (o.calls ? LIVE_PROBES | LIVE_SNIFFS : 0));
 	r->start = now_ns();
 	service_ready("watching");
 	if (!watch(r))

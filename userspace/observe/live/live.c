@@ -387,6 +387,8 @@ void live_restrict(const struct live *l, unsigned int later)
 		keep |= 1ull << CAP_SYS_ADMIN;
 	if (later & LIVE_PROBES) /* CAP_SYS_ADMIN: /proc/PID/map_files (before CAP_CHECKPOINT_RESTORE) */
 		keep |= 1ull << CAP_SYS_PTRACE | 1ull << CAP_SYS_ADMIN | 1ull << CAP_DAC_OVERRIDE;
+	if (later & LIVE_OWNERS)
+		keep |= 1ull << CAP_SYS_PTRACE;
 	if (later & LIVE_SNIFFS)
 		keep |= 1ull << CAP_NET_RAW;
 	if (later & LIVE_FILES || l->pin.name) /* --pin: its directory may be the service's user's (pin_open()) */

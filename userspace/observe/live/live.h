@@ -96,6 +96,7 @@ enum live_later {
 	LIVE_STARTS = 2, /* it starts programs of the user, which have the user's capabilities */
 	LIVE_SNIFFS = 4, /* it opens packet sockets later: an interface has come back (userspace/observe/live/sniff.h) */
 	LIVE_PROBES = 8, /* it puts probes into programs that begin later, and reads their memory */
+	LIVE_OWNERS = 16, /* it asks in which PID namespace other users' processes are (userspace/observe/host/processes.h) */
 };
 void live_restrict(const struct live *l, unsigned int later);
 
