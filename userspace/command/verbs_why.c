@@ -285,13 +285,14 @@ static bool is_new(struct why_watch *w, __u64 key)
 	return true;
 }
 
+/* Of a QP in one condition; never 0. */
 static __u64 key_of(const struct verbs_qp *q, enum qp_condition c)
 {
 	__u64 key = q->first_seen ^ q->born * 31;
 
 	for (const char *at = q->qp.device; *at; at++)
 		key = key * 131 + *at;
-	return (key * 0x100000001b3ull + q->qp.qpn) << 2 | c | 1;
+	return (key * 0x100000001b3ull + q->qp.qpn) << 2 | (c + 1);
 }
 
 int why_watch_update(struct why_watch *w, const struct verbs *v, FILE *out, bool json)
