@@ -559,12 +559,23 @@ static void test_next(void **state)
 	assert_non_null(strstr(v.next[1], "--wire"));
 }
 
+/* A name stays what it is when another one is asked for. */
+static void test_names(void **state)
+{
+	const char *one = why_cause_name(WHY_wrong_rkey), *other = why_cause_name(WHY_loss);
+
+	(void)state;
+	assert_string_equal(one, "wrong-rkey");
+	assert_string_equal(other, "loss");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,13 +38,13 @@ static const struct {
 
 const char *why_cause_name(enum why_cause c)
 {
-	static _Thread_local char name[32];
+	static _Thread_local char names[WHY_CAUSES][32]; /* one for each: a caller may hold several */
 
-	snprintf(name, sizeof(name), "%s", causes[c].name);
-	for (char *at = name; *at; at++)
+	snprintf(names[c], sizeof(names[c]), "%s", causes[c].name);
+	for (char *at = names[c]; *at; at++)
 		if (*at == '_')
 			*at = '-';
-	return name;
+	return names[c];
 }
 
 const char *why_cause_words(enum why_cause c)
