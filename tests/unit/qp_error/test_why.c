@@ -239,6 +239,31 @@ static void another_qpn(struct scene *s)
 	s->own.qp.peer_qpn = 99;
 }
 
+/* The peer answered, and its program has cleaned up since. */
+static void refused_by_one_that_left(struct scene *s)
+{
+	invalid_rkey(s);
+	know_peer(s);
+	s->e.peer.qp_count = 0;
+}
+
+/* Requests have worked, and then no answer came: the peer may have ended before, or after. */
+static void silent_and_left(struct scene *s)
+{
+	end_by(s, 12, 0x81, request(WRITE, RKEY, 0x10000, 64));
+	know_peer(s);
+	s->e.peer.qp_count = 0;
+}
+
+/* Nothing is known of the requests of either. */
+static void blind_and_left(struct scene *s)
+{
+	s->own.has_calls = false;
+	s->own.qp.state = ERR;
+	know_peer(s);
+	s->peer.gone = NOW - 3000000000ull;
+}
+
 static void other_psn(struct scene *s)
 {
 	no_answer(s);
@@ -463,6 +488,9 @@ static const struct {
 	{ "both: the memory may be read only", memory_read_only, WHY_no_access, WHY_PROBABLE },
 	{ "both: the QP may be read only", qp_read_only, WHY_no_access, WHY_CERTAIN },
 	{ "both: another QPN", another_qpn, WHY_no_such_qp, WHY_CERTAIN },
+	{ "both: the peer refused, and has left since", refused_by_one_that_left, WHY_wrong_rkey, WHY_PROBABLE },
+	{ "both: no answer, and the peer has no such QP any more", silent_and_left, WHY_peer_gone, WHY_PROBABLE },
+	{ "both: in error, without calls, and the peer has left", blind_and_left, WHY_peer_gone, WHY_PROBABLE },
 	{ "both: another PSN", other_psn, WHY_psn_mismatch, WHY_CERTAIN },
 	{ "both: another GID", other_gid, WHY_gid_mismatch, WHY_CERTAIN },
 	{ "both: RoCEv1 and RoCEv2", other_gid_type, WHY_gid_mismatch, WHY_CERTAIN },

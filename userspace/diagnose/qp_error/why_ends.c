@@ -32,6 +32,12 @@ static const struct verbs_qp *who_means_us(const struct judge *j)
 	return NULL;
 }
 
+/* No answer came, as far as is known. */
+static bool silence(const struct judge *j)
+{
+	return j->status == STATUS_RETRY_EXC_ERR || j->stalls || (j->status == STATUS_NONE && !j->calls && j->q->qp.state == QP_ERR);
+}
+
 static void judge_absent(struct judge *j)
 {
 	const struct verbs_qp *means = who_means_us(j);
@@ -39,22 +45,18 @@ static void judge_absent(struct judge *j)
 	if (!j->e->peer_known || j->other)
 		return;
 	judge_line(j, "peer", "its host has no QP %u", j->q->qp.peer_qpn);
-	if (!j->asks && j->q->qp.state != QP_ERR)
+	/* a peer that has answered was there, and has cleaned up since */
+	if (!silence(j))
 		return;
 	if (means || !j->worked) {
-		judge_weigh(j, WHY_no_such_qp, WEIGHT_PROOF);
+		judge_weigh(j, WHY_no_such_qp, j->never_worked ? WEIGHT_PROOF : means || !j->blind ? WEIGHT_STRONG : WEIGHT_HINT);
 		if (means)
 			judge_detail(j, WHY_no_such_qp, "it sends to QP %u, and the peer's QP for it is %u", j->q->qp.peer_qpn,
 				     means->qp.qpn);
 	} else {
-		judge_weigh(j, WHY_peer_gone, WEIGHT_PROOF);
+		judge_weigh(j, WHY_peer_gone, WEIGHT_STRONG);
 		judge_detail(j, WHY_peer_gone, "the peer's QP %u is no longer there", j->q->qp.peer_qpn);
 	}
-}
-
-static bool silence(const struct judge *j)
-{
-	return j->status == STATUS_RETRY_EXC_ERR || j->stalls || (j->status == STATUS_NONE && !j->calls && j->q->qp.state == QP_ERR);
 }
 
 static void judge_ended(struct judge *j)
@@ -77,7 +79,8 @@ static void judge_ended(struct judge *j)
 		   o->killed ? judge_signal_text(o).text : "");
 	if (!silence(j))
 		return;
-	judge_weigh(j, WHY_peer_gone, WEIGHT_PROOF);
+	/* which of both failed first is not known without calls */
+	judge_weigh(j, WHY_peer_gone, j->blind ? WEIGHT_STRONG : WEIGHT_PROOF);
 	if (o->killed)
 		judge_detail(j, WHY_peer_gone, "the peer's process %u ended, and its QP %u with it", o->qp.pid, o->qp.qpn);
 	else
