@@ -405,6 +405,31 @@ static void is_killed(struct scene *s)
 	s->own.killed = true;
 }
 
+static void ends(struct scene *s, bool by_netlink, __u8 before)
+{
+	s->own.gone = NOW - 1;
+	s->own.qp.state = HOST_QP_GONE;
+	s->own.history[0] = (struct verbs_step){ .time = NOW - 1, .kind = VERBS_DESTROYED, .by_netlink = by_netlink,
+						 .state_before = before, .state = HOST_QP_GONE };
+	s->own.steps = 1;
+}
+
+static void is_destroyed(struct scene *s)
+{
+	ends(s, false, RTS);
+}
+
+static void is_missed(struct scene *s)
+{
+	ends(s, true, RTS);
+}
+
+/* Its device brought it to ERR before. */
+static void is_destroyed_in_error(struct scene *s)
+{
+	ends(s, false, ERR);
+}
+
 static void hears_other_psns(struct scene *s)
 {
 	responder(s);
@@ -510,6 +535,9 @@ static const struct {
 	{ "responder: refuses, and allows no WRITE", refuses_writes, WHY_no_access, WHY_PROBABLE },
 	{ "responder: no receive", has_no_receive, WHY_no_receive, WHY_PROBABLE },
 	{ "responder: killed", is_killed, WHY_killed, WHY_CERTAIN },
+	{ "destroyed by its program", is_destroyed, WHY_own_end, WHY_CERTAIN },
+	{ "gone, and nobody saw how", is_missed, WHY_unknown, WHY_POSSIBLE },
+	{ "in error, and then destroyed by its program", is_destroyed_in_error, WHY_refused, WHY_POSSIBLE },
 	{ "responder: other PSNs", hears_other_psns, WHY_psn_mismatch, WHY_PROBABLE },
 	{ "responder: nothing comes", hears_nothing, WHY_no_such_qp, WHY_POSSIBLE },
 	{ "nothing is wrong", is_well, WHY_unknown, WHY_POSSIBLE },

@@ -36,6 +36,7 @@ struct judge {
 	const struct verbs_qp *other;	/* the peer's end; NULL: not known, or there is none */
 	const struct verbs_calls *calls; /* NULL: not counted */
 	__u32 status;			/* enum why_status: of the first error of a request; STATUS_NONE */
+	bool errs;			/* its state is ERR or SQE, or was when it ended */
 	bool stalls;
 	__u64 waits;			/* ns for which the oldest request waits */
 	bool worked;			/* requests have succeeded */
@@ -76,6 +77,12 @@ __u32 judge_status_of(const struct verbs_qp *q);
 
 /* Whether a counter of the QP's device that tells this has moved. */
 bool judge_has_told(const struct host_counter *list, size_t count, const struct host_qp *q, enum why_told what);
+
+/* Whether a QP that is gone was seen to be destroyed; else it was only missed. */
+bool judge_was_seen_going(const struct verbs_qp *q);
+
+/* Whether it is in state ERR, or has been before it was destroyed. */
+bool judge_came_to_error(const struct verbs_qp *q);
 
 /* "RDMA_WRITE of 3000 bytes to 0x7f.. with rkey 0x92c" */
 struct judge_request_text {

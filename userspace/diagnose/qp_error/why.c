@@ -164,7 +164,7 @@ static void suspect_by_status(struct judge *j)
 
 static void suspect(struct judge *j)
 {
-	bool error = j->q->qp.state == QP_ERR || j->q->qp.state == QP_SQE;
+	bool error = j->errs = judge_came_to_error(j->q) || j->q->qp.state == QP_SQE;
 
 	j->v->in_error = error || j->status != STATUS_NONE;
 	if (j->status != STATUS_NONE)
@@ -215,6 +215,12 @@ static void choose(struct judge *j)
 		v->alternatives = 0;
 }
 
+/* It is gone, was not in error, and nobody saw why. */
+static bool ends_unseen(const struct judge *j)
+{
+	return j->q->gone && !j->v->in_error && j->v->cause == WHY_unknown;
+}
+
 static void tell(struct judge *j)
 {
 	const struct host_qp *q = &j->q->qp;
@@ -232,7 +238,7 @@ static void tell(struct judge *j)
 	if (v->nothing_wrong)
 		snprintf(v->sentence, sizeof(v->sentence), "%s is well, as far as is known here", who);
 	else
-		snprintf(v->sentence, sizeof(v->sentence), "%s %s%s: %s%s", who,
+		snprintf(v->sentence, sizeof(v->sentence), "%s %s%s: %s%s", who, ends_unseen(j) ? "is gone" :
 			 j->stalls ? "has a request without a completion for " : v->in_error ? "is in error" :
 			 v->cause == WHY_killed || v->cause == WHY_own_end ? "has ended" : "gets no further",
 			 waits, v->cause == WHY_unknown ? "" : sure[v->confidence], words);

@@ -136,6 +136,40 @@ struct judge_signal_text judge_signal_text(const struct verbs_qp *q)
 	return t;
 }
 
+bool judge_was_seen_going(const struct verbs_qp *q)
+{
+	for (unsigned int i = 0; i < q->steps && i < VERBS_HISTORY; i++)
+		if (q->history[i].kind == VERBS_DESTROYED)
+			return !q->history[i].by_netlink;
+	return false;
+}
+
+bool judge_came_to_error(const struct verbs_qp *q)
+{
+	if (q->qp.state == QP_ERR)
+		return true;
+	for (unsigned int i = 0; i < q->steps && i < VERBS_HISTORY; i++) {
+		const struct verbs_step *s = &q->history[i];
+
+		if (!s->error && ((s->kind == VERBS_MODIFIED && s->state == QP_ERR) || (s->kind == VERBS_DESTROYED && s->state_before == QP_ERR)))
+			return true;
+	}
+	return false;
+}
+
+/* It was not in error before. */
+static void judge_gone(struct judge *j)
+{
+	if (!judge_was_seen_going(j->q)) {
+		judge_line(j, "netlink", "it is not there any more");
+		judge_detail(j, WHY_unknown, "nobody saw how");
+		return;
+	}
+	judge_line(j, "kernel", "its program has destroyed it");
+	judge_weigh(j, WHY_own_end, WEIGHT_PROOF);
+	judge_detail(j, WHY_own_end, "its own program has destroyed it");
+}
+
 void judge_state(struct judge *j)
 {
 	const struct verbs_qp *q = j->q;
@@ -144,16 +178,14 @@ void judge_state(struct judge *j)
 	if (q->killed && j->status == STATUS_NONE) {
 		judge_line(j, "kernel", "it was destroyed because its process ended%s", judge_signal_text(q).text);
 		judge_weigh(j, WHY_killed, 2 * WEIGHT_PROOF);
-	} else if (q->gone && j->status == STATUS_NONE && !j->v->weight[WHY_own_end]) {
-		judge_line(j, "kernel", "its program has destroyed it");
-		judge_weigh(j, WHY_own_end, WEIGHT_PROOF);
-		judge_detail(j, WHY_own_end, "its own program has destroyed it");
-	} else if (q->qp.state == QP_ERR && j->status == STATUS_NONE) {
-		judge_line(j, "netlink", "its state is ERR, and no error of a request of its own is known");
+	} else if (j->errs && j->status == STATUS_NONE) {
+		judge_line(j, "netlink", "its state %s ERR, and no error of a request of its own is known", q->gone ? "was" : "is");
 		if (q->born && q->steps && !q->steps_forgotten && !j->v->weight[WHY_own_end]) {
 			judge_line(j, "kernel", "nobody on this host has moved it to ERR: the device did");
 			judge_weigh(j, WHY_own_end, WEIGHT_NEVER);
 		}
+	} else if (q->gone && j->status == STATUS_NONE) {
+		judge_gone(j);
 	}
 }
 
@@ -438,7 +470,7 @@ void judge_responder(struct judge *j)
 {
 	bool refused = j->e->wire && j->e->wire->has_nak;
 
-	if (j->asks || j->q->gone || refused)
+	if (j->asks || (j->q->gone && !j->errs) || refused)
 		return;
 	judge_refusal(j);
 	judge_not_ready(j);

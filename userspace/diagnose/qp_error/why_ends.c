@@ -75,16 +75,21 @@ static void judge_ended(struct judge *j)
 			judge_weigh(j, WHY_refused, -WEIGHT_STRONG);
 		return;
 	}
-	judge_line(j, "peer", "its QP %u was destroyed %s%s", o->qp.qpn, o->killed ? "because its process ended" : "by its program",
-		   o->killed ? judge_signal_text(o).text : "");
+	if (o->killed || judge_was_seen_going(o))
+		judge_line(j, "peer", "its QP %u was destroyed %s%s", o->qp.qpn, o->killed ? "because its process ended" : "by its program",
+			   o->killed ? judge_signal_text(o).text : "");
+	else
+		judge_line(j, "peer", "its QP %u is gone; nobody saw how", o->qp.qpn);
 	if (!silence(j))
 		return;
 	/* which of both failed first is not known without calls */
 	judge_weigh(j, WHY_peer_gone, j->blind ? WEIGHT_STRONG : WEIGHT_PROOF);
 	if (o->killed)
 		judge_detail(j, WHY_peer_gone, "the peer's process %u ended, and its QP %u with it", o->qp.pid, o->qp.qpn);
-	else
+	else if (judge_was_seen_going(o))
 		judge_detail(j, WHY_peer_gone, "the peer's program has destroyed its QP %u", o->qp.qpn);
+	else
+		judge_detail(j, WHY_peer_gone, "the peer's QP %u is gone", o->qp.qpn);
 }
 
 /* ---- do both mean the same? ---- */
