@@ -289,6 +289,21 @@ static void other_mtu(struct scene *s)
 	s->own.calls.error_request.bytes = 8192;
 }
 
+/* Different path MTUs, and nothing is wrong. */
+static void other_mtu_and_well(struct scene *s)
+{
+	know_peer(s);
+	s->own.attributes.path_mtu = 4096;
+}
+
+/* The same, and a fault that has nothing to do with them. */
+static void other_mtu_and_rkey(struct scene *s)
+{
+	rkey_of_nobody(s);
+	s->own.attributes.path_mtu = 4096;
+	s->own.calls.error_request.bytes = 8192;
+}
+
 static void peer_in_error(struct scene *s)
 {
 	server_in_error(s);
@@ -520,6 +535,8 @@ static const struct {
 	{ "both: another GID", other_gid, WHY_gid_mismatch, WHY_CERTAIN },
 	{ "both: RoCEv1 and RoCEv2", other_gid_type, WHY_gid_mismatch, WHY_CERTAIN },
 	{ "both: another path MTU", other_mtu, WHY_mtu_mismatch, WHY_CERTAIN },
+	{ "both: another path MTU, and no fault", other_mtu_and_well, WHY_unknown, WHY_POSSIBLE },
+	{ "both: another path MTU, and a wrong rkey", other_mtu_and_rkey, WHY_wrong_rkey, WHY_CERTAIN },
 	{ "both: the peer's QP in error", peer_in_error, WHY_peer_gone, WHY_PROBABLE },
 	{ "requester: another source than this host's", source_is_another, WHY_gid_mismatch, WHY_PROBABLE },
 	{ "requester: no answer ever", silent_from_birth, WHY_no_such_qp, WHY_POSSIBLE },

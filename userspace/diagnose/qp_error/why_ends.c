@@ -110,6 +110,16 @@ static void judge_psns(struct judge *j)
 	judge_detail(j, WHY_psn_mismatch, "it begins with PSN 0x%06x, and its peer expects 0x%06x", own->sq_psn_first, peer->rq_psn_first);
 }
 
+/* Ends with different path MTUs do each other no harm by messages that fit into one packet of either. */
+static int weight_of_mtus(const struct judge *j, __u32 smaller)
+{
+	if (failed(j) && failed(j)->bytes <= smaller)
+		return 0;
+	if (failed(j) && (j->status == STATUS_REM_INV_REQ_ERR || j->status == STATUS_RETRY_EXC_ERR))
+		return WEIGHT_PROOF;
+	return j->v->in_error || j->stalls ? WEIGHT_HINT : 0;
+}
+
 static void judge_mtus(struct judge *j)
 {
 	const struct verbs_attributes *own = &j->q->attributes, *peer = &j->other->attributes;
@@ -117,7 +127,7 @@ static void judge_mtus(struct judge *j)
 	if (!(own->known & peer->known & VERBS_KNOWS_MTU) || own->path_mtu == peer->path_mtu)
 		return;
 	judge_line(j, "peer", "its QP has path MTU %u, this one %u", peer->path_mtu, own->path_mtu);
-	judge_weigh(j, WHY_mtu_mismatch, failed(j) && failed(j)->bytes <= peer->path_mtu && failed(j)->bytes <= own->path_mtu ? 0 : WEIGHT_PROOF);
+	judge_weigh(j, WHY_mtu_mismatch, weight_of_mtus(j, own->path_mtu < peer->path_mtu ? own->path_mtu : peer->path_mtu));
 	judge_detail(j, WHY_mtu_mismatch, "its path MTU is %u, and its peer's %u", own->path_mtu, peer->path_mtu);
 }
 
