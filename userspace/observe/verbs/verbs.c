@@ -291,6 +291,7 @@ static void take_calls(void *context, struct verbs_qp *qp)
 	if (c) {
 		qp->has_calls = true;
 		qp->calls = *c;
+		qp->blind = VERBS_SEEN; /* also of a QP that came and went between two readings */
 	}
 	if (qp->gone) {
 		calls_gone(v->calls, qp->qp.pid, qp->qp.qpn, qp->qp.device, qp->born, qp->gone);
