@@ -35,23 +35,28 @@ struct rdma {
 
 /* ---- asking ---- */
 
-struct rdma *rdma_open(void)
+static bool connect_socket(struct nl_sock *s)
 {
 	struct timeval patience = { .tv_sec = ANSWER_SECONDS };
+
+	return !nl_connect(s, NETLINK_RDMA) &&
+	       !setsockopt(nl_socket_get_fd(s), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+}
+
+struct rdma *rdma_open(void)
+{
 	struct rdma *r = calloc(1, sizeof(*r));
 
 	if (r) {
 		r->socket = nl_socket_alloc();
 		r->processes = processes_open();
 	}
-	if (!r || !r->socket || !r->processes || nl_connect(r->socket, NETLINK_RDMA)) {
+	if (!r || !r->socket || !r->processes || !connect_socket(r->socket)) {
 		rdma_close(r);
 		return NULL;
 	}
 	nl_socket_disable_auto_ack(r->socket);
-	/* a late answer to an earlier question is skipped and is no error */
 	nl_socket_disable_seq_check(r->socket);
-	setsockopt(nl_socket_get_fd(r->socket), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	return r;
 }
 
@@ -93,6 +98,10 @@ static bool ask(struct rdma *r, const struct rdma_question *q, nl_recvmsg_msg_cb
 	nl_socket_modify_cb(r->socket, NL_CB_VALID, NL_CB_CUSTOM, take, context);
 	good = good && nl_send_auto(r->socket, m) >= 0 && nl_recvmsgs_default(r->socket) >= 0;
 	nlmsg_free(m);
+	if (!good) { /* an answer that comes late must not be taken for that to the next question */
+		nl_close(r->socket);
+		connect_socket(r->socket);
+	}
 	return good;
 }
 
