@@ -177,7 +177,7 @@ void qps_change(struct qps *q, const struct verbs_change *c)
 				.pid = q->options.hidden ? 0 : c->pid, .signal = c->signal };
 	struct qp_entry *e = wants(q, c->device) ? entry_of(q, c) : NULL;
 
-	if (!e || (c->kind == VERBS_CREATED && e->changed)) /* adopt() was before it */
+	if (!e || (c->kind == VERBS_CREATED && e->changed)) /* adopt() has told it from the map already */
 		return;
 	e->changed = c->time;
 	s.state_before = e->qp.qp.state;
