@@ -17,7 +17,7 @@ enum { RKEY = 0x1200, OTHER_RKEY = 0x1301 };
 /* A requester with QPN 17, its peer with QPN 18, and what is known of their hosts. */
 struct scene {
 	struct verbs_qp own, peer;
-	const struct verbs_qp *own_list[1], *peer_list[1];
+	const struct verbs_qp *own_list[1], *peer_list[1], *two[2];
 	struct host_mr mr;
 	struct host_counter counter, counters[2];
 	struct why_way way;
@@ -413,6 +413,41 @@ static void has_no_receive(struct scene *s)
 	count(s, "out_of_buffer");
 }
 
+/* It takes WRITEs, and needs no receive; another QP of the device may have had none. */
+static void needs_no_receive(struct scene *s)
+{
+	has_no_receive(s);
+	s->own.calls.count[VERBS_recv_wrs] = s->own.calls.count[VERBS_recv_completions] = 0;
+	s->peer_list[0] = &s->peer;
+	s->two[0] = &s->own;
+	s->two[1] = &s->peer;
+	s->peer.qp.qpn = 40;
+	s->e.own.qps = s->two;
+	s->e.own.qp_count = 2;
+}
+
+/* A WRITE waits; the peer has used all of its receives, and its device has said so of some QP. */
+static void write_needs_no_receive(struct scene *s)
+{
+	stall(s);
+	know_peer(s);
+	s->own.calls.wrs[WRITE] = 5;
+	s->peer.has_calls = true;
+	s->peer.calls.born = s->peer.born;
+	s->peer.calls.error_request.opcode = s->peer.calls.good_request.opcode = VERBS_OPCODES;
+	s->peer.calls.count[VERBS_recv_wrs] = s->peer.calls.count[VERBS_recv_completions] = 2;
+	count(s, "out_of_buffer");
+	s->e.peer.counters = &s->counter;
+	s->e.peer.counter_count = 1;
+	s->e.own.counter_count = 0;
+}
+
+static void send_needs_a_receive(struct scene *s)
+{
+	write_needs_no_receive(s);
+	s->own.calls.wrs[SEND] = 1;
+}
+
 static void is_killed(struct scene *s)
 {
 	responder(s);
@@ -551,6 +586,9 @@ static const struct {
 	{ "flushes its own requests without an error", flushes_its_own, WHY_local_protection, WHY_POSSIBLE },
 	{ "responder: refuses, and allows no WRITE", refuses_writes, WHY_no_access, WHY_PROBABLE },
 	{ "responder: no receive", has_no_receive, WHY_no_receive, WHY_PROBABLE },
+	{ "responder: it needs no receive", needs_no_receive, WHY_unknown, WHY_POSSIBLE },
+	{ "both: a WRITE needs no receive", write_needs_no_receive, WHY_path_gone, WHY_POSSIBLE },
+	{ "both: a SEND waits for a receive", send_needs_a_receive, WHY_no_receive, WHY_CERTAIN },
 	{ "responder: killed", is_killed, WHY_killed, WHY_CERTAIN },
 	{ "destroyed by its program", is_destroyed, WHY_own_end, WHY_CERTAIN },
 	{ "gone, and nobody saw how", is_missed, WHY_unknown, WHY_POSSIBLE },

@@ -84,6 +84,12 @@ bool judge_was_seen_going(const struct verbs_qp *q);
 /* Whether it is in state ERR, or has been before it was destroyed. */
 bool judge_came_to_error(const struct verbs_qp *q);
 
+/* Whether a counter of the QP's device may be due to another QP of it: also to one that has ended since. */
+bool judge_shares(const struct why_host *h, const struct verbs_qp *q);
+
+/* Whether it has posted receives of its own, all of which were counted, and none is left. */
+bool judge_has_no_receive(const struct verbs_qp *q);
+
 /* "RDMA_WRITE of 3000 bytes to 0x7f.. with rkey 0x92c" */
 struct judge_request_text {
 	char text[120];

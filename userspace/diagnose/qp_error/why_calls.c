@@ -191,14 +191,20 @@ void judge_state(struct judge *j)
 
 /* ---- counters ---- */
 
-/* How many other QPs of this host may be meant by a counter of the device. */
-static size_t others(const struct judge *j)
+bool judge_shares(const struct why_host *h, const struct verbs_qp *q)
 {
-	size_t count = 0;
+	for (size_t i = 0; i < h->qp_count; i++)
+		if (h->qps[i] != q && h->qps[i]->qp.qpn > 1 && !strcmp(h->qps[i]->qp.device, q->qp.device))
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < j->e->own.qp_count; i++)
-		count += j->e->own.qps[i] != j->q && j->e->own.qps[i]->qp.qpn > 1 && !j->e->own.qps[i]->gone;
-	return count;
+bool judge_has_no_receive(const struct verbs_qp *q)
+{
+	const struct verbs_calls *c = &q->calls;
+
+	return q->has_calls && c->born && c->count[VERBS_recv_wrs] && !q->attributes.has_srq &&
+	       c->count[VERBS_recv_wrs] <= c->count[VERBS_recv_completions] + c->count[VERBS_recv_refused];
 }
 
 static bool of_device(const struct host_counter *c, const struct host_qp *q)
@@ -215,7 +221,7 @@ static void weigh_answers(struct judge *j)
 		judge_weigh(j, WHY_psn_mismatch, -WEIGHT_HINT);
 		return;
 	}
-	judge_weigh(j, WHY_psn_mismatch, others(j) ? WEIGHT_HINT : WEIGHT_STRONG);
+	judge_weigh(j, WHY_psn_mismatch, judge_shares(&j->e->own, j->q) ? WEIGHT_HINT : WEIGHT_STRONG);
 	judge_detail(j, WHY_psn_mismatch, "answers come, and none of them is for a PSN of its requests");
 }
 
@@ -429,14 +435,16 @@ static void judge_refusal(struct judge *j)
 static void judge_not_ready(struct judge *j)
 {
 	const struct verbs_calls *c = j->calls;
-	bool none = c && c->count[VERBS_recv_wrs] - c->count[VERBS_recv_refused] <= c->count[VERBS_recv_completions];
+	bool none = judge_has_no_receive(j->q), strong = none || !judge_shares(&j->e->own, j->q);
 
 	if (!j->told[SAID_RNR])
 		return;
 	if (none)
 		judge_line(j, "calls", "of %llu receives posted none is left", c->count[VERBS_recv_wrs]);
-	j->suspects |= 1u << WHY_no_receive;
-	judge_weigh(j, WHY_no_receive, none || !c || !others(j) ? WEIGHT_STRONG : WEIGHT_HINT);
+	/* the counter may tell of another QP, and this one be well */
+	judge_weigh(j, WHY_no_receive, strong ? WEIGHT_STRONG : WEIGHT_HINT);
+	if (strong)
+		j->suspects |= 1u << WHY_no_receive;
 	judge_detail(j, WHY_no_receive, "it has no receive for what its peer sends, and says so");
 }
 

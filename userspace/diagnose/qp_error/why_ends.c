@@ -270,19 +270,37 @@ static void judge_memory(struct judge *j)
 	judge_place(j, mr, r, low, high, known);
 }
 
+static bool consumes(__u32 opcode)
+{
+	return opcode == IB_UVERBS_WR_SEND || opcode == IB_UVERBS_WR_SEND_WITH_IMM || opcode == IB_UVERBS_WR_RDMA_WRITE_WITH_IMM ||
+	       opcode == IB_UVERBS_WR_SEND_WITH_INV;
+}
+
+/* Whether the request needs a receive; if it is not known which one it is: whether any that was posted does. */
+static bool may_consume(const struct judge *j)
+{
+	if (failed(j) || !j->calls)
+		return !failed(j) || consumes(failed(j)->opcode);
+	for (__u32 i = 0; i < VERBS_OPCODES; i++)
+		if (j->calls->wrs[i] && consumes(i))
+			return true;
+	return false;
+}
+
 static void judge_receives(struct judge *j)
 {
-	const struct verbs_calls *c = &j->other->calls;
-
-	if (!j->other->has_calls || j->other->attributes.has_srq || !judge_suspects(j, WHY_no_receive) ||
-	    c->count[VERBS_recv_wrs] - c->count[VERBS_recv_refused] > c->count[VERBS_recv_completions])
+	if (!may_consume(j)) {
+		judge_weigh(j, WHY_no_receive, failed(j) || j->calls->born ? WEIGHT_NEVER : 0);
 		return;
-	judge_line(j, "peer", "it has posted %llu receives, and none is left", c->count[VERBS_recv_wrs]);
-	judge_weigh(j, WHY_no_receive, WEIGHT_STRONG);
+	}
+	if (!judge_suspects(j, WHY_no_receive) || !judge_has_no_receive(j->other))
+		return;
+	judge_line(j, "peer", "it has posted %llu receives, and none is left", j->other->calls.count[VERBS_recv_wrs]);
+	judge_weigh(j, WHY_no_receive, j->blind ? WEIGHT_HINT : WEIGHT_STRONG);
 	if (!judge_has_told(j->e->peer.counters, j->e->peer.counter_count, &j->other->qp, SAID_RNR))
 		return;
-	judge_line(j, "peer", "it has answered that it was not ready");
-	judge_weigh(j, WHY_no_receive, WEIGHT_PROOF);
+	judge_line(j, "peer", "its device has answered that a QP was not ready");
+	judge_weigh(j, WHY_no_receive, j->blind || judge_shares(&j->e->peer, j->other) ? WEIGHT_HINT : WEIGHT_PROOF);
 }
 
 /* Asked about a responder: its peer's completion has the reason. */
