@@ -264,6 +264,14 @@ static void blind_and_left(struct scene *s)
 	s->peer.gone = NOW - 3000000000ull;
 }
 
+/* The QP of that number is another one's, and its PSN and access tell nothing of this one. */
+static void of_another(struct scene *s)
+{
+	no_answer(s);
+	s->peer.qp.peer_qpn = 40;
+	s->peer.attributes.rq_psn_first = 0x1000;
+}
+
 static void other_psn(struct scene *s)
 {
 	no_answer(s);
@@ -566,6 +574,7 @@ static const struct {
 	{ "both: the peer refused, and has left since", refused_by_one_that_left, WHY_wrong_rkey, WHY_PROBABLE },
 	{ "both: no answer, and the peer has no such QP any more", silent_and_left, WHY_peer_gone, WHY_PROBABLE },
 	{ "both: in error, without calls, and the peer has left", blind_and_left, WHY_peer_gone, WHY_PROBABLE },
+	{ "both: the peer's QP is another one's", of_another, WHY_no_such_qp, WHY_PROBABLE },
 	{ "both: another PSN", other_psn, WHY_psn_mismatch, WHY_CERTAIN },
 	{ "both: another GID", other_gid, WHY_gid_mismatch, WHY_CERTAIN },
 	{ "both: RoCEv1 and RoCEv2", other_gid_type, WHY_gid_mismatch, WHY_CERTAIN },

@@ -267,6 +267,17 @@ static bool addresses_fit(const struct verbs_attributes *x, const struct verbs_a
 	return !(x->known & y->known & VERBS_KNOWS_PATH) || !memcmp(x->sgid, y->dgid, sizeof(x->sgid));
 }
 
+/* Whether p says that it is connected with q, or, where it does not say, both ends of the path do. */
+static bool means(const struct verbs_qp *p, const struct verbs_qp *q)
+{
+	const struct verbs_attributes *x = &p->attributes, *y = &q->attributes;
+
+	if (p->qp.peer_qpn)
+		return p->qp.peer_qpn == q->qp.qpn;
+	return x->known & y->known & VERBS_KNOWS_PATH && !memcmp(x->sgid, y->dgid, sizeof(x->sgid)) &&
+	       !memcmp(x->dgid, y->sgid, sizeof(x->dgid));
+}
+
 const struct verbs_qp *why_other_end(const struct why_host *peer, const struct verbs_qp *q)
 {
 	const struct verbs_qp *found = NULL;
@@ -276,7 +287,7 @@ const struct verbs_qp *why_other_end(const struct why_host *peer, const struct v
 		const struct verbs_qp *p = peer->qps[i];
 		int fits;
 
-		if (p == q || p->qp.qpn != q->qp.peer_qpn || p->qp.qpn < 2)
+		if (p == q || p->qp.qpn != q->qp.peer_qpn || p->qp.qpn < 2 || !means(p, q))
 			continue;
 		fits = 1 + 4 * (p->qp.peer_qpn == q->qp.qpn) + 2 * addresses_fit(&p->attributes, &q->attributes) + !p->gone;
 		if (fits > best) {

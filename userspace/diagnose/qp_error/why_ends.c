@@ -38,18 +38,33 @@ static bool silence(const struct judge *j)
 	return j->status == STATUS_RETRY_EXC_ERR || j->stalls || (j->status == STATUS_NONE && !j->calls && j->q->qp.state == QP_ERR);
 }
 
+/* A live QP of the peer's number that is connected with another one. */
+static const struct verbs_qp *namesake_of_peer(const struct judge *j)
+{
+	for (size_t i = 0; i < j->e->peer.qp_count; i++) {
+		const struct verbs_qp *p = j->e->peer.qps[i];
+
+		if (p != j->q && !p->gone && p->qp.qpn == j->q->qp.peer_qpn && p->qp.peer_qpn && p->qp.peer_qpn != j->q->qp.qpn)
+			return p;
+	}
+	return NULL;
+}
+
 static void judge_absent(struct judge *j)
 {
-	const struct verbs_qp *means = who_means_us(j);
+	const struct verbs_qp *means = who_means_us(j), *namesake = namesake_of_peer(j);
 
 	if (!j->e->peer_known || j->other)
 		return;
-	judge_line(j, "peer", "its host has no QP %u", j->q->qp.peer_qpn);
+	if (namesake)
+		judge_line(j, "peer", "its QP %u is connected with QP %u, and not with this one", namesake->qp.qpn, namesake->qp.peer_qpn);
+	else
+		judge_line(j, "peer", "its host has no QP %u", j->q->qp.peer_qpn);
 	/* a peer that has answered was there, and has cleaned up since */
 	if (!silence(j))
 		return;
 	if (means || !j->worked) {
-		judge_weigh(j, WHY_no_such_qp, j->never_worked ? WEIGHT_PROOF : means || !j->blind ? WEIGHT_STRONG : WEIGHT_HINT);
+		judge_weigh(j, WHY_no_such_qp, j->never_worked && !namesake ? WEIGHT_PROOF : means || !j->blind ? WEIGHT_STRONG : WEIGHT_HINT);
 		if (means)
 			judge_detail(j, WHY_no_such_qp, "it sends to QP %u, and the peer's QP for it is %u", j->q->qp.peer_qpn,
 				     means->qp.qpn);
