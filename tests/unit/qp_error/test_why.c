@@ -546,7 +546,14 @@ static void first_psn_refused(struct scene *s)
 	s->wire.has_nak = false;
 	s->wire.acknowledged = 0;
 	s->wire.has_first_nak = true;
-	s->wire.first_psn = 0x1000;
+	s->wire.first_psn = s->own.attributes.sq_psn_first = 0x1000;
+}
+
+/* The capture begins later than the QP. */
+static void later_psn_refused(struct scene *s)
+{
+	first_psn_refused(s);
+	s->own.attributes.sq_psn_first = 0x900;
 }
 
 static const struct {
@@ -610,6 +617,7 @@ static const struct {
 	{ "wire: the first packet, rkey worked", first_refused_of_known, WHY_out_of_bounds, WHY_PROBABLE },
 	{ "wire: invalid WRITE", write_invalid, WHY_no_access, WHY_PROBABLE },
 	{ "wire: another PSN asked for", first_psn_refused, WHY_psn_mismatch, WHY_CERTAIN },
+	{ "wire: another PSN asked for, in a late capture", later_psn_refused, WHY_psn_mismatch, WHY_POSSIBLE },
 };
 
 static void print_verdict(const char *name, const struct why_verdict *v)

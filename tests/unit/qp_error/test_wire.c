@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What is taken from packets between two QPs: the place of a refused packet in its message, and what has been acknowledged. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
 #include "userspace/diagnose/qp_error/wire.h"
 
 enum { OWN = 17, PEER = 18, RKEY = 0x1234 };
-enum { SEND_ONLY = 0x04, WRITE_FIRST = 0x06, WRITE_MIDDLE = 0x07, WRITE_LAST = 0x08, WRITE_ONLY = 0x0a, ACK = 0x11 };
+enum { SEND_ONLY = 0x04, WRITE_FIRST = 0x06, WRITE_MIDDLE = 0x07, WRITE_LAST = 0x08, WRITE_ONLY = 0x0a, READ = 0x0c, ACK = 0x11 };
 enum { NAK_SEQUENCE = 0x60, NAK_ACCESS = 0x62, RNR = 0x2c };
 
 static const struct wire_ends ends = { .source = { [10] = 0xff, 0xff, 10, 9, 0, 1 }, .destination = { [10] = 0xff, 0xff, 10, 9, 0, 2 },
@@ -81,6 +82,35 @@ static void test_middle_refused(void **state)
 	assert_int_equal(wire.requests, 4);
 	assert_int_equal(wire.answers, 2);
 	assert_int_equal(wire.naks[2], 1);
+}
+
+/* A READ has the PSNs of its responses: the request behind it is a new one, and an ACK of it none of elsewhere. */
+static void test_read(void **state)
+{
+	struct wire_ends with_mtu = ends;
+
+	with_mtu.path_mtu = 1024;
+	free(reader);
+	reader = wire_reader_new(&with_mtu);
+	(void)state;
+	ask(READ, 5, RKEY, 1024);
+	answer(7, 0x1f);
+	ask(WRITE_ONLY, 8, RKEY, 64);
+	answer(8, 0x1f);
+	ask(READ, 6, RKEY, 1024);
+	finish();
+	assert_int_equal(wire.acknowledged, 4);
+	assert_int_equal(wire.retransmitted, 1);
+	assert_false(wire.acks_elsewhere);
+}
+
+static void test_read_without_mtu(void **state)
+{
+	(void)state;
+	ask(READ, 5, RKEY, 1024);
+	answer(7, 0x1f);
+	finish();
+	assert_false(wire.acks_elsewhere);
 }
 
 static void test_first_refused(void **state)
@@ -163,7 +193,7 @@ static void test_many(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TEST(test_middle_refused), TEST(test_first_refused), TEST(test_unseen), TEST(test_silence),
+	const struct CMUnitTest tests[] = { TEST(test_middle_refused), TEST(test_first_refused), TEST(test_read), TEST(test_read_without_mtu), TEST(test_unseen), TEST(test_silence),
 					    TEST(test_psns), TEST(test_many) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

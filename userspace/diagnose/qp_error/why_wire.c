@@ -56,14 +56,19 @@ static void judge_naks(struct judge *j, const struct why_wire *w)
 }
 
 /* IBTA 9.7.5.1.1: a PSN ahead of the expected one is a gap, one behind it a duplicate, which is acknowledged as what came last. */
-static void judge_wire_psns(struct judge *j, const struct why_wire *w)
+static void judge_wire_psns(struct judge *j, const struct why_wire *w, const struct verbs_qp *asker)
 {
+	bool from_start = asker && asker->attributes.known & VERBS_KNOWS_SQ_PSN && asker->attributes.sq_psn_first == w->first_psn;
+
 	if (w->acknowledged || !w->has_first)
 		return;
 	if (w->has_first_nak && w->first_nak_psn != w->first_psn) {
 		judge_line(j, "wire", "the first request has PSN 0x%06x, and its receiver asks for 0x%06x", w->first_psn, w->first_nak_psn);
 		j->suspects |= 1u << WHY_psn_mismatch;
-		judge_weigh(j, WHY_psn_mismatch, WEIGHT_PROOF);
+		/* what was lost before a capture began is asked for as well */
+		judge_weigh(j, WHY_psn_mismatch, from_start ? WEIGHT_PROOF : WEIGHT_HINT);
+		if (!from_start)
+			return;
 		judge_detail(j, WHY_psn_mismatch, "it begins with PSN 0x%06x, and its peer expects 0x%06x", w->first_psn, w->first_nak_psn);
 	} else if (w->acks_elsewhere) {
 		judge_line(j, "wire", "ACKs come, of PSNs that are none of what was sent");
@@ -92,17 +97,18 @@ static void judge_no_answers(struct judge *j, const struct why_wire *w)
 	}
 }
 
-static void judge_seen(struct judge *j, const struct why_wire *w)
+/* asker: whose requests they are; NULL: not known. */
+static void judge_seen(struct judge *j, const struct why_wire *w, const struct verbs_qp *asker)
 {
 	judge_no_answers(j, w);
 	judge_naks(j, w);
-	judge_wire_psns(j, w);
+	judge_wire_psns(j, w, asker);
 }
 
 void judge_wire(struct judge *j)
 {
 	if (j->e->wire)
-		judge_seen(j, j->e->wire);
+		judge_seen(j, j->e->wire, j->q);
 	if (j->e->asked && !j->asks)
-		judge_seen(j, j->e->asked);
+		judge_seen(j, j->e->asked, j->other);
 }

@@ -36,6 +36,8 @@ struct wire_ends wire_ends_of(const struct verbs_qp *q)
 {
 	struct wire_ends e = { .qpn = q->qp.qpn, .peer_qpn = q->qp.peer_qpn };
 
+	if (q->attributes.known & VERBS_KNOWS_MTU)
+		e.path_mtu = q->attributes.path_mtu;
 	if (q->attributes.known & VERBS_KNOWS_PATH) {
 		memcpy(e.source, q->attributes.sgid, sizeof(e.source));
 		memcpy(e.destination, q->attributes.dgid, sizeof(e.destination));
@@ -85,7 +87,20 @@ static struct message *message_of(struct wire_reader *r, __u32 psn)
 	return NULL;
 }
 
+static bool is_read(__u32 opcode)
+{
+	return roce_opcodes[opcode & 0xff] & OP_READ_REQUEST;
+}
+
 /* ---- requests ---- */
+
+/* PSNs that a message has from its first packet on, as far as that one tells: a READ has one for each response. */
+static __u32 psns_of(const struct wire_reader *r, const struct roce_packet *p)
+{
+	__u64 mtu = r->ends.path_mtu;
+
+	return is_read(p->opcode) && mtu && p->dma_length > mtu ? ((__u64)p->dma_length + mtu - 1) / mtu : 1;
+}
 
 static void begin_message(struct wire_reader *r, const struct roce_packet *p)
 {
@@ -98,6 +113,7 @@ static void begin_message(struct wire_reader *r, const struct roce_packet *p)
 		m->va = p->va;
 		m->length = p->dma_length;
 	}
+	m->packets = psns_of(r, p);
 }
 
 static void take_request(struct wire_reader *r, const struct roce_packet *p)
@@ -125,10 +141,16 @@ static void take_request(struct wire_reader *r, const struct roce_packet *p)
 	} else {
 		begin_message(r, p);
 	}
-	r->highest = p->number;
+	r->highest = (nth(r, r->count - 1)->first + nth(r, r->count - 1)->packets - 1) & PSN_MASK;
 }
 
 /* ---- answers ---- */
+
+/* Without the path MTU it is not known how many PSNs a READ has. */
+static bool may_be_of_read(struct wire_reader *r)
+{
+	return !r->ends.path_mtu && r->count && is_read(nth(r, r->count - 1)->opcode);
+}
 
 static void acknowledge(struct wire_reader *r, __u32 psn)
 {
@@ -137,7 +159,7 @@ static void acknowledge(struct wire_reader *r, __u32 psn)
 	if (!w->has_first)
 		return;
 	if (ahead(psn, w->first_psn) < 0 || ahead(psn, r->highest) > 0) {
-		w->acks_elsewhere |= ahead(psn, r->highest) > 0 || ahead(psn, w->first_psn) < -1;
+		w->acks_elsewhere |= (ahead(psn, r->highest) > 0 && !may_be_of_read(r)) || ahead(psn, w->first_psn) < -1;
 		return;
 	}
 	if (r->has_acked && ahead(psn, r->acked) <= 0)

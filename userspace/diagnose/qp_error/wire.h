@@ -11,6 +11,7 @@ struct wire_ends {
 	__u8 source[16], destination[16];
 	__u32 qpn;	/* to which answers go */
 	__u32 peer_qpn; /* to which requests go */
+	__u32 path_mtu; /* bytes, of the QP that asks; 0: not known */
 };
 
 /* The ends of what this QP asks. */
