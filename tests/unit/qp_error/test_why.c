@@ -61,7 +61,7 @@ static void begin(struct scene *s)
 	c->good_high = 0x10200;
 	s->own_list[0] = &s->own;
 	s->peer_list[0] = &s->peer;
-	s->e = (struct why_evidence){ .qp = &s->own, .own = { s->own_list, 1, NULL, 0, NULL, 0, "mlx5", NOW } };
+	s->e = (struct why_evidence){ .qp = &s->own, .own = { .qps = s->own_list, .qp_count = 1, .driver = "mlx5", .now = NOW } };
 }
 
 static void end_by(struct scene *s, __u32 status, __u32 vendor, struct verbs_request request)
@@ -94,7 +94,7 @@ static void never_worked(struct scene *s)
 /* The peer is known, by a file of its host. */
 static void know_peer(struct scene *s)
 {
-	s->e.peer = (struct why_host){ s->peer_list, 1, &s->mr, 1, NULL, 0, "mlx5", NOW };
+	s->e.peer = (struct why_host){ .qps = s->peer_list, .qp_count = 1, .mrs = &s->mr, .mr_count = 1, .driver = "mlx5", .now = NOW };
 	s->mr = (struct host_mr){ .device = "mlx5_0", .length = 4096, .rkey = RKEY, .has_keys = true, .iova = 0x10000, .has_iova = true };
 	s->e.peer_known = true;
 }
@@ -195,6 +195,27 @@ static void rkey_of_nobody(struct scene *s)
 	invalid_rkey(s);
 	never_worked(s);
 	know_peer(s);
+}
+
+static void rkey_on_a_cut_list(struct scene *s)
+{
+	rkey_of_nobody(s);
+	s->e.peer.mrs_cut = true;
+}
+
+/* The peer's process has ended since, and its regions with it. */
+static void rkey_of_one_that_left(struct scene *s)
+{
+	rkey_of_nobody(s);
+	s->peer.gone = NOW - 1;
+}
+
+static void rkey_of_another_process(struct scene *s)
+{
+	end_by(s, 10, 0x88, request(WRITE, RKEY, 0x10000, 64));
+	never_worked(s);
+	know_peer(s);
+	s->mr.pid = 999;
 }
 
 static void beyond_region(struct scene *s)
@@ -573,6 +594,9 @@ static const struct {
 	{ "ConnectX: the server killed, both ends", server_killed, WHY_peer_gone, WHY_CERTAIN },
 	{ "ConnectX: address out of range", address_out_of_range, WHY_out_of_bounds, WHY_PROBABLE },
 	{ "both: the peer has no such rkey", rkey_of_nobody, WHY_wrong_rkey, WHY_CERTAIN },
+	{ "both: no such rkey on a list that is cut", rkey_on_a_cut_list, WHY_wrong_rkey, WHY_PROBABLE },
+	{ "both: no such rkey any more", rkey_of_one_that_left, WHY_wrong_rkey, WHY_PROBABLE },
+	{ "both: the rkey is another process's", rkey_of_another_process, WHY_wrong_rkey, WHY_CERTAIN },
 	{ "both: beyond the region", beyond_region, WHY_out_of_bounds, WHY_CERTAIN },
 	{ "both: longer than the region", beyond_length, WHY_out_of_bounds, WHY_CERTAIN },
 	{ "both: the memory may be read only", memory_read_only, WHY_no_access, WHY_PROBABLE },

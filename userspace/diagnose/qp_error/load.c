@@ -339,6 +339,7 @@ static bool take_host(struct loaded_host *h, const json_t *o)
 	to->now = when(o, "time");
 	to->qp_count = size_of(o, "qps");
 	to->mr_count = size_of(o, "mrs");
+	to->mrs_cut = number(o, "mrs_of") > to->mr_count;
 	to->counter_count = size_of(o, "counters");
 	h->qps = calloc(to->qp_count + 1, sizeof(*h->qps));
 	h->list = calloc(to->qp_count + 1, sizeof(*h->list));

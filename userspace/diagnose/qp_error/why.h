@@ -29,6 +29,7 @@ struct why_host {
 	size_t qp_count;
 	const struct host_mr *mrs;
 	size_t mr_count;
+	bool mrs_cut; /* there are more of them */
 	const struct host_counter *counters; /* those that moved */
 	size_t counter_count;
 	const char *driver; /* of the QP's device: "mlx5", "rxe"; NULL: unknown */

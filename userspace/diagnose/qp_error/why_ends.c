@@ -220,14 +220,20 @@ static void judge_allowed(struct judge *j)
 
 /* ---- the peer's memory ---- */
 
-static const struct host_mr *mr_of(const struct why_host *h, __u32 rkey, size_t *with_keys)
+/* Whether requests to the QP may reach the region: it is of the same device and process, as far as both are known. */
+static bool is_of(const struct host_mr *m, const struct verbs_qp *q)
+{
+	return !strcmp(m->device, q->qp.device) && (!m->pid || !q->qp.pid || m->pid == q->qp.pid);
+}
+
+static const struct host_mr *mr_of(const struct why_host *h, const struct verbs_qp *q, __u32 rkey, size_t *with_keys)
 {
 	const struct host_mr *found = NULL;
 
 	*with_keys = 0;
 	for (size_t i = 0; i < h->mr_count; i++) {
 		*with_keys += h->mrs[i].has_keys;
-		if (h->mrs[i].has_keys && h->mrs[i].rkey == rkey)
+		if (h->mrs[i].has_keys && h->mrs[i].rkey == rkey && is_of(&h->mrs[i], q))
 			found = &h->mrs[i];
 	}
 	return found;
@@ -268,14 +274,16 @@ static void judge_memory(struct judge *j)
 
 	if (!r || !needs(r) || j->status != STATUS_REM_ACCESS_ERR || !j->e->peer.mr_count)
 		return;
-	mr = mr_of(&j->e->peer, r->rkey, &with_keys);
+	mr = mr_of(&j->e->peer, j->other, r->rkey, &with_keys);
 	if (!with_keys) {
 		judge_line(j, "peer", "its regions' keys are not known (CAP_NET_ADMIN)");
 		return;
 	}
 	if (!mr) {
-		judge_line(j, "peer", "none of its %zu memory regions has the rkey 0x%x", with_keys, r->rkey);
-		judge_weigh(j, WHY_wrong_rkey, WEIGHT_PROOF);
+		judge_line(j, "peer", "none of its %zu memory regions%s has the rkey 0x%x for its QP", with_keys,
+			   j->e->peer.mrs_cut ? " that are listed" : "", r->rkey);
+		/* regions go with their process, and a long list is cut */
+		judge_weigh(j, WHY_wrong_rkey, j->e->peer.mrs_cut || j->other->gone ? WEIGHT_STRONG : WEIGHT_PROOF);
 		judge_detail(j, WHY_wrong_rkey, "the peer has no memory region with rkey 0x%x", r->rkey);
 		return;
 	}
