@@ -42,7 +42,7 @@ struct why {
 	struct verbs_resources resources;
 	struct why_way file_way;	 /* of --path */
 	struct why_way way[WAYS];
-	__u8 way_to[WAYS][16];
+	__u8 way_to[WAYS][16]; /* by way[i].interface */
 	size_t ways, asked, told;
 	__u32 number; /* QPN or PID; 0: all */
 	bool faulty;
@@ -96,15 +96,24 @@ static void probe(struct why_way *w, const char *interface, const __u8 to[16])
 	}
 }
 
-/* The way to a QP's peer, probed once for each address. NULL: it cannot be known. */
+/* Whether --path is of this QP's interface and peer, as far as both are known. */
+static bool fits_file_way(const struct why *w, const struct verbs_qp *q)
+{
+	const struct why_way *f = &w->file_way;
+
+	return (!f->interface[0] || !q->interface[0] || !strcmp(f->interface, q->interface)) &&
+	       (!f->has_peer || !(q->attributes.known & VERBS_KNOWS_PATH) || !memcmp(f->peer, q->attributes.dgid, 16));
+}
+
+/* The way to a QP's peer, probed once for each interface and address. NULL: it cannot be known. */
 static const struct why_way *way_of(struct why *w, const struct verbs_qp *q)
 {
 	if (w->run->options->path)
-		return &w->file_way;
+		return fits_file_way(w, q) ? &w->file_way : NULL;
 	if (!w->verbs || !(q->attributes.known & VERBS_KNOWS_PATH) || !q->interface[0] || !if_nametoindex(q->interface))
 		return NULL;
 	for (size_t i = 0; i < w->ways; i++)
-		if (!memcmp(w->way_to[i], q->attributes.dgid, 16))
+		if (!memcmp(w->way_to[i], q->attributes.dgid, 16) && !strcmp(w->way[i].interface, q->interface))
 			return &w->way[i];
 	if (w->ways == WAYS)
 		return NULL;

@@ -384,6 +384,19 @@ static void no_echo(struct scene *s)
 	look(s, WHY_NO);
 }
 
+static void no_carrier_later(struct scene *s)
+{
+	no_echo(s);
+	s->way.carrier = WHY_NO;
+}
+
+static void no_carrier_now(struct scene *s)
+{
+	stall(s);
+	look(s, WHY_NO);
+	s->way.carrier = WHY_NO;
+}
+
 static void large_ones_vanish(struct scene *s)
 {
 	server_in_error(s);
@@ -619,6 +632,8 @@ static const struct {
 	{ "requester: answers, and none completes anything", answered_in_vain, WHY_psn_mismatch, WHY_PROBABLE },
 	{ "requester: the first WRITE of several packets is invalid", first_large_invalid, WHY_mtu_mismatch, WHY_PROBABLE },
 	{ "requester: no echo", no_echo, WHY_path_gone, WHY_PROBABLE },
+	{ "requester: no carrier when it was looked at", no_carrier_later, WHY_path_gone, WHY_PROBABLE },
+	{ "requester: no carrier while it stalls", no_carrier_now, WHY_path_gone, WHY_CERTAIN },
 	{ "requester: large packets vanish", large_ones_vanish, WHY_mtu_mismatch, WHY_PROBABLE },
 	{ "requester: RNR for ever", waits_for_receive, WHY_no_receive, WHY_PROBABLE },
 	{ "requester: stalls", waits_for_nothing_known, WHY_peer_gone, WHY_POSSIBLE },

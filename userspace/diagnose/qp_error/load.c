@@ -454,6 +454,8 @@ bool load_way(struct why_way *w, const char *file)
 		w->neighbour = check(o, "peer") == WHY_NO ? WHY_NO : WHY_UNKNOWN;
 		w->passes = number(o, "largest_packet");
 		w->fails = number(o, "smallest_lost");
+		w->has_peer = has(o, "peer");
+		address(w->peer, o, "peer");
 		w->has_source = has(o, "source");
 		address(w->source, o, "source");
 	}

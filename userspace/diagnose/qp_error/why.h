@@ -46,7 +46,8 @@ struct why_way {
 	enum why_yes neighbour; /* WHY_NO: the peer, or the router to it, does not answer ARP or neighbour discovery */
 	enum why_yes echoes;	/* the peer answers pings */
 	unsigned int passes, fails; /* bytes of IP: the largest that pass, the smallest that do not; 0: not known */
-	bool has_source;
+	bool has_peer, has_source;
+	__u8 peer[16];		/* to which it leads */
 	__u8 source[16];	/* from which this host sends to the peer if a program does not choose */
 };
 

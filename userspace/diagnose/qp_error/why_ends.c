@@ -380,7 +380,8 @@ static void judge_reach(struct judge *j)
 	j->suspects |= w->carrier == WHY_NO || w->route == WHY_NO || w->neighbour == WHY_NO ? 1u << WHY_path_gone : 0;
 	if (w->carrier == WHY_NO) {
 		judge_line(j, "path", "%s has no carrier", interface);
-		judge_weigh(j, WHY_path_gone, WEIGHT_PROOF);
+		/* what failed before may have failed for another reason: the way was looked at later */
+		judge_weigh(j, WHY_path_gone, j->stalls ? WEIGHT_PROOF : WEIGHT_STRONG);
 		judge_detail(j, WHY_path_gone, "%s has no carrier", interface);
 	} else if (w->route == WHY_NO) {
 		judge_line(j, "path", "this host has no route to %s", peer_text(j).text);
