@@ -724,6 +724,13 @@ static void test_next(void **state)
 	assert_true(v.next_count >= 2 && v.alternatives);
 	assert_non_null(strstr(v.next[0], "--peer"));
 	assert_non_null(strstr(v.next[1], "--wire"));
+	assert_non_null(strstr(v.next[1], "-i INTERFACE"));
+	strcpy(s.own.interface, "eth0.5");
+	why_judge(&v, &s.e);
+	assert_non_null(strstr(v.next[1], "-i eth0.5 "));
+	strcpy(s.own.interface, "a;reboot");
+	why_judge(&v, &s.e);
+	assert_non_null(strstr(v.next[1], "-i INTERFACE"));
 }
 
 /* A name stays what it is when another one is asked for. */

@@ -12,6 +12,7 @@
 #include "lib/cause.h"
 #include "lib/complain.h"
 #include "lib/json.h"
+#include "lib/shown.h"
 #include "roce/packet/base.h"
 #include "userspace/diagnose/qp_error/load.h"
 #include "userspace/observe/verbs/qp_rows.h"
@@ -38,11 +39,13 @@ static __u64 number(const json_t *o, const char *key)
 	return json_is_integer(v) && json_integer_value(v) > 0 ? json_integer_value(v) : 0;
 }
 
+/* Files may come from others: what a terminal would obey is replaced. */
 static void text(char *to, size_t size, const json_t *o, const char *key)
 {
 	const char *found = json_string_value(json_object_get(o, key));
 
 	snprintf(to, size, "%s", found ? found : "");
+	shown(to);
 }
 
 /* "2026-11-28T19:00:00.123456789Z": ns since 1970. */

@@ -244,6 +244,15 @@ static void tell(struct judge *j)
 			 waits, v->cause == WHY_unknown ? "" : sure[v->confidence], words);
 }
 
+/* The QP's interface for a command that is copied into a shell; INTERFACE where the name is unknown, or no plain one. */
+static const char *plain_interface(const struct verbs_qp *q)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@:";
+	const char *name = q->interface;
+
+	return name[0] && name[0] != '-' && !name[strspn(name, plain)] ? name : "INTERFACE";
+}
+
 static void advise(struct judge *j)
 {
 	const struct verbs_qp *q = j->q;
@@ -254,9 +263,9 @@ static void advise(struct judge *j)
 		judge_next(j, "on the peer's host: rocescope verbs -j --calls >PEER; then here: rocescope verbs why %u --peer PEER", q->qp.qpn);
 	if (!j->e->wire)
 		judge_next(j, "tcpdump -i %s -w WIRE udp port 4791, where packets can be seen; then: rocescope verbs why %u --wire WIRE",
-			   q->interface[0] ? q->interface : "INTERFACE", q->qp.qpn);
+			   plain_interface(q), q->qp.qpn);
 	if (!j->e->way && q->attributes.known & VERBS_KNOWS_PATH)
-		judge_next(j, "rocescope path %s %s", q->interface[0] ? q->interface : "INTERFACE",
+		judge_next(j, "rocescope path %s %s", plain_interface(q),
 			   address_text(q->attributes.dgid).text);
 	if (!j->calls && !q->gone)
 		judge_next(j, "rocescope verbs --calls, from before the error on: completions say more than states");

@@ -7,6 +7,7 @@
 #include <rdma/ib_user_verbs.h>
 
 #include "lib/address.h"
+#include "lib/shown.h"
 #include "userspace/diagnose/qp_error/judge.h"
 
 #define MTU_HEADERS 60 /* of IPv4, UDP, BTH, RETH and ICRC: what a packet of the path MTU has at least */
@@ -375,7 +376,8 @@ static bool may_be_the_way(const struct judge *j)
 static void judge_reach(struct judge *j)
 {
 	const struct why_way *w = j->e->way;
-	const char *interface = w->interface[0] ? w->interface : "the interface";
+	const struct shown_text shown = shown_text(w->interface);
+	const char *interface = w->interface[0] ? shown.text : "the interface";
 
 	j->suspects |= w->carrier == WHY_NO || w->route == WHY_NO || w->neighbour == WHY_NO ? 1u << WHY_path_gone : 0;
 	if (w->carrier == WHY_NO) {
