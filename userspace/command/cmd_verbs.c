@@ -249,7 +249,7 @@ static const struct filter *filter_of(const struct verbs_run *r)
 static void tell_why(struct verbs_run *r)
 {
 	if (r->told && r->options->verbs.calls)
-		why_watch_update(&r->why, r->verbs, r->told, r->options->json);
+		why_watch_update(&r->why, r->verbs, r->options->filter, r->told, r->options->json);
 }
 
 /* Reads everything, and makes the rows. */
@@ -472,6 +472,8 @@ int cmd_verbs(int argc, char **argv)
 	if (o.list && o.live.duration)
 		usage_error("verbs: --list and --duration do not go together: a list is of one moment");
 	if (first < argc && !strcmp(argv[first], "why")) {
+		if (o.filter || o.events || o.list || o.quiet || o.prometheus)
+			usage_error("verbs: --filter, --events, --list, --quiet and --prometheus are not for `verbs why`");
 		o.verbs.device_count = 0;
 		return ask_why(&o, argv + first + 1, argc - first - 1);
 	}

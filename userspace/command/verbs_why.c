@@ -149,6 +149,12 @@ static const char *driver_of(const struct why *w, const struct verbs_qp *q)
 	return w->verbs ? verbs_resources_driver(&w->resources, q->qp.device) : load_driver(&w->loaded, q->qp.device);
 }
 
+/* It was destroyed without an error, by its program as far as was seen. */
+static bool has_ended_well(const struct verbs_qp *q, const struct why_verdict *v)
+{
+	return q->gone && !v->in_error && (v->cause == WHY_own_end || v->cause == WHY_unknown);
+}
+
 static bool judge(struct why *w, const struct verbs_qp *q)
 {
 	struct why_evidence e = { .qp = q, .own = w->own };
@@ -173,7 +179,7 @@ static bool judge(struct why *w, const struct verbs_qp *q)
 		e.way = way_of(w, q);
 		why_judge(&v, &e);
 	}
-	w->faulty |= !v.nothing_wrong;
+	w->faulty |= !v.nothing_wrong && !has_ended_well(q, &v);
 	w->told++;
 	return !print(w, &v, q) || complain("verbs: standard output: %s", strerror(errno));
 }
@@ -304,7 +310,7 @@ static __u64 key_of(const struct verbs_qp *q, enum qp_condition c)
 	return (key * 0x100000001b3ull + q->qp.qpn) << 2 | (c + 1);
 }
 
-int why_watch_update(struct why_watch *w, const struct verbs *v, FILE *out, bool json)
+int why_watch_update(struct why_watch *w, const struct verbs *v, const struct filter *filter, FILE *out, bool json)
 {
 	struct why_host h = { 0 };
 	const struct verbs_qp *const *list;
@@ -313,10 +319,11 @@ int why_watch_update(struct why_watch *w, const struct verbs *v, FILE *out, bool
 
 	for (size_t i = 0; i < count && told < TELLS; i++) {
 		enum qp_condition c = qp_condition(list[i], false, now);
+		struct qp_row row = qp_row(list[i], now);
 		struct why_verdict verdict;
 		struct why_evidence e;
 
-		if (c > QP_STALLED || !is_new(w, key_of(list[i], c)))
+		if (c > QP_STALLED || !qp_filter_wants(filter, &row) || !is_new(w, key_of(list[i], c)))
 			continue;
 		if (!told++)
 			h = live_host(v, &w->resources);

@@ -4,6 +4,7 @@
 #define USERSPACE_COMMAND_VERBS_WHY_H
 
 #include "lib/option.h"
+#include "userspace/observe/verbs/qp_filter.h"
 #include "userspace/observe/verbs/resources.h"
 #include "userspace/observe/verbs/verbs.h"
 
@@ -30,8 +31,8 @@ struct why_watch {
 	struct verbs_resources resources;
 };
 
-/* Tells of each QP that is newly in error, or newly stalls. Call it after verbs_update(). Returns 0, or -1 with errno. */
-int why_watch_update(struct why_watch *w, const struct verbs *v, FILE *out, bool json);
+/* Tells of each QP, of those that the filter wants, that is newly in error, or newly stalls. filter NULL: all. Call it after verbs_update(). Returns 0, or -1 with errno. */
+int why_watch_update(struct why_watch *w, const struct verbs *v, const struct filter *filter, FILE *out, bool json);
 void why_watch_free(struct why_watch *w);
 
 #endif
