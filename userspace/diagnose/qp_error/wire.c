@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/address.h"
 #include "lib/cause.h"
@@ -377,12 +378,17 @@ static bool read_lines(FILE *f, const char *file, const struct wire_ends *ends, 
 bool wire_read(const char *file, const struct wire_ends *ends, struct why_wire *w)
 {
 	FILE *f = fopen(file, "re");
+	struct stat is;
 	bool good;
 	int first;
 
 	*w = (struct why_wire){ 0 };
 	if (!f)
 		return complain("verbs: %s: %s", file, cause(errno).text);
+	if (fstat(fileno(f), &is) || !S_ISREG(is.st_mode)) {
+		fclose(f);
+		return complain("verbs: %s: not a regular file: it is read more than once", file);
+	}
 	first = getc(f);
 	ungetc(first, f);
 	good = first != '{' || read_lines(f, file, ends, w);
