@@ -337,31 +337,33 @@ static size_t size_of(const json_t *o, const char *key)
 
 static bool take_host(struct loaded_host *h, const json_t *o)
 {
+	size_t qps = size_of(o, "qps"), mrs = size_of(o, "mrs"), counters = size_of(o, "counters");
 	struct why_host *to = &h->host;
 
 	to->now = when(o, "time");
-	to->qp_count = size_of(o, "qps");
-	to->mr_count = size_of(o, "mrs");
-	to->mrs_cut = number(o, "mrs_of") > to->mr_count;
-	to->counter_count = size_of(o, "counters");
-	h->qps = calloc(to->qp_count + 1, sizeof(*h->qps));
-	h->list = calloc(to->qp_count + 1, sizeof(*h->list));
-	h->mrs = calloc(to->mr_count + 1, sizeof(*h->mrs));
-	h->counters = calloc(to->counter_count + 1, sizeof(*h->counters));
+	h->qps = calloc(qps + 1, sizeof(*h->qps));
+	h->list = calloc(qps + 1, sizeof(*h->list));
+	h->mrs = calloc(mrs + 1, sizeof(*h->mrs));
+	h->counters = calloc(counters + 1, sizeof(*h->counters));
 	if (!h->qps || !h->list || !h->mrs || !h->counters)
 		return false;
-	for (size_t i = 0; i < to->qp_count; i++) {
+	for (size_t i = 0; i < qps; i++) {
 		take_qp(&h->qps[i], json_array_get(json_object_get(o, "qps"), i), to->now);
 		h->list[i] = &h->qps[i];
 	}
-	for (size_t i = 0; i < to->mr_count; i++)
+	for (size_t i = 0; i < mrs; i++)
 		take_mr(&h->mrs[i], json_array_get(json_object_get(o, "mrs"), i));
-	for (size_t i = 0; i < to->counter_count; i++)
+	for (size_t i = 0; i < counters; i++)
 		take_counter(&h->counters[i], json_array_get(json_object_get(o, "counters"), i));
 	take_devices(h, json_object_get(o, "devices"));
 	to->qps = h->list;
 	to->mrs = h->mrs;
 	to->counters = h->counters;
+	/* last: without memory there are none */
+	to->qp_count = qps;
+	to->mr_count = mrs;
+	to->mrs_cut = number(o, "mrs_of") > mrs;
+	to->counter_count = counters;
 	return true;
 }
 

@@ -7,7 +7,15 @@
 #include "userspace/observe/verbs/qp_rows.h"
 #include "userspace/observe/verbs/verbs.h"
 
-/* The newest QP of this number whose calls are counted. Those of one number are in the order in which they were seen. */
+static bool is_process_of(const struct verbs_qp *q, const struct host_qp *wanted)
+{
+	return !q->qp.pid || !wanted->pid || q->qp.pid == wanted->pid;
+}
+
+/*
+ * The newest QP of this number, and of this process, whose calls are counted; one that is gone only if none is there. Those of one number
+ * are in the order in which they were seen.
+ */
 static const struct verbs_qp *find(const struct verbs_qp *const *list, size_t count, const struct host_qp *wanted)
 {
 	const struct verbs_qp *found = NULL;
@@ -24,7 +32,7 @@ static const struct verbs_qp *find(const struct verbs_qp *const *list, size_t co
 			high = middle;
 	}
 	for (; low < count && list[low]->qp.qpn == wanted->qpn && !strcmp(list[low]->qp.device, wanted->device); low++)
-		if (list[low]->has_calls)
+		if (list[low]->has_calls && is_process_of(list[low], wanted) && (!found || found->gone || !list[low]->gone))
 			found = list[low];
 	return found;
 }
