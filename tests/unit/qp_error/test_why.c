@@ -711,6 +711,22 @@ static void test_words(void **state)
 	assert_string_equal(v.sentence, "QP 17 of mlx5_0 (python3, PID 117) is well, as far as is known here");
 }
 
+/* Asked about the one that is asked: the words are its peer's, and say so. */
+static void test_words_of_peer(void **state)
+{
+	struct why_verdict v;
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	rkey_of_nobody(&s);
+	s.e = (struct why_evidence){ .qp = &s.peer, .own = s.e.peer, .peer = s.e.own, .peer_known = true };
+	s.peer.qp.state = ERR;
+	why_judge(&v, &s.e);
+	assert_int_equal(v.cause, WHY_wrong_rkey);
+	assert_non_null(strstr(v.sentence, "its peer's request failed; seen from there, the peer has no memory region with rkey 0x1301"));
+}
+
 /* What is missing to know more is asked for. */
 static void test_next(void **state)
 {
@@ -749,6 +765,7 @@ int main(void)
 		cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_words_of_peer),
 		cmocka_unit_test(test_names),
 	};
 

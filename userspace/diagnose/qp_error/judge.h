@@ -29,6 +29,9 @@ enum { QP_RESET, QP_INIT, QP_RTR, QP_RTS, QP_SQD, QP_SQE, QP_ERR };
  */
 enum { WEIGHT_HINT = 2, WEIGHT_STRONG = 10, WEIGHT_PROOF = 100, WEIGHT_NEVER = -1000 };
 
+/* Before words of the role of the one that asks, where this QP is the one that is asked. */
+#define JUDGE_SEEN_FROM_PEER "its peer's request failed; seen from there, "
+
 struct judge {
 	struct why_verdict *v;
 	const struct why_evidence *e;
@@ -43,6 +46,7 @@ struct judge {
 	bool never_worked;		/* none has, since its creation */
 	bool blind;			/* it is in error, and its calls are not known: nor is whose request failed */
 	bool asks;			/* it is a requester's fault: its own requests fail or stall */
+	const char *seen_from_peer;	/* words before a detail while it is the peer's request that is judged; NULL */
 	__u32 suspects;			/* bit c: enum why_cause */
 	__u64 told[WHY_TOLD];		/* of its own host's counters */
 	char detail[WHY_CAUSES][WHY_TEXT]; /* what the sentence says instead of the cause's words; "" */

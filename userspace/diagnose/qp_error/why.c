@@ -90,11 +90,14 @@ void judge_weigh(struct judge *j, enum why_cause c, int weight)
 void judge_detail(struct judge *j, enum why_cause c, const char *format, ...)
 {
 	va_list more;
+	int used = 0;
 
 	if (j->detail[c][0])
 		return;
+	if (j->seen_from_peer)
+		used = snprintf(j->detail[c], sizeof(j->detail[c]), "%s", j->seen_from_peer);
 	va_start(more, format);
-	vsnprintf(j->detail[c], sizeof(j->detail[c]), format, more);
+	vsnprintf(j->detail[c] + used, sizeof(j->detail[c]) - used, format, more);
 	va_end(more);
 }
 
@@ -229,6 +232,7 @@ static void tell(struct judge *j)
 	static const char *const sure[] = { "perhaps, ", "probably, ", "" };
 	char who[WHY_TEXT], waits[32] = "";
 
+	snprintf(v->words, sizeof(v->words), "%s", words);
 	snprintf(who, sizeof(who), "QP %u of %s", q->qpn, shown_text(q->device).text);
 	if (q->program[0])
 		snprintf(who + strlen(who), sizeof(who) - strlen(who), " (%s%s%.0u)", shown_text(q->program).text, q->pid ? ", PID " : "",

@@ -119,6 +119,7 @@ struct why_verdict {
 	bool in_error;	    /* the QP ended in error; else it stalls, or was ended, or nothing is wrong */
 	bool nothing_wrong; /* it did not end, and does not stall */
 	char sentence[2 * WHY_TEXT];
+	char words[WHY_TEXT]; /* of the cause alone, as the sentence has them */
 	struct why_line lines[WHY_LINES];
 	size_t line_count;
 	__u32 alternatives; /* bit c: enum why_cause: what else it may be */

@@ -339,7 +339,10 @@ static void judge_told(struct judge *j)
 	why_judge(&v, &turned);
 	if (v.nothing_wrong || v.cause == WHY_unknown || v.cause == WHY_peer_gone || v.cause == WHY_own_end || v.cause == WHY_killed)
 		return;
-	judge_line(j, "peer", "%.*s", WHY_TEXT - 1, v.sentence);
+	judge_line(j, "peer", "of its own request: %.*s", WHY_TEXT - 24, v.sentence);
+	j->seen_from_peer = JUDGE_SEEN_FROM_PEER;
+	judge_detail(j, v.cause, "%s", v.words);
+	j->seen_from_peer = NULL;
 	judge_weigh(j, v.cause, v.confidence == WHY_CERTAIN ? WEIGHT_PROOF : WEIGHT_STRONG);
 	j->suspects |= 1u << v.cause;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Rules for what a third place saw between the two QPs. */
+#include <string.h>
+
 #include "userspace/diagnose/qp_error/judge.h"
 
 /* AETH (IBTA table 45): what a NAK says; the order of struct why_wire.naks. */
@@ -105,10 +107,24 @@ static void judge_seen(struct judge *j, const struct why_wire *w, const struct v
 	judge_wire_psns(j, w, asker);
 }
 
+/* Its peer's requests: the words of causes are those of the one that asks, and are told as such. */
+static void judge_asked(struct judge *j)
+{
+	int before[WHY_CAUSES];
+
+	memcpy(before, j->v->weight, sizeof(before));
+	j->seen_from_peer = JUDGE_SEEN_FROM_PEER;
+	judge_seen(j, j->e->asked, j->other);
+	for (int c = 0; c < WHY_CAUSES; c++)
+		if (j->v->weight[c] > before[c])
+			judge_detail(j, c, "%s", why_cause_words(c));
+	j->seen_from_peer = NULL;
+}
+
 void judge_wire(struct judge *j)
 {
 	if (j->e->wire)
 		judge_seen(j, j->e->wire, j->q);
 	if (j->e->asked && !j->asks)
-		judge_seen(j, j->e->asked, j->other);
+		judge_asked(j);
 }
