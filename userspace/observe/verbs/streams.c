@@ -13,7 +13,7 @@ static bool is_process_of(const struct verbs_qp *q, const struct host_qp *wanted
 }
 
 /*
- * The newest QP of this number, and of this process, whose calls are counted; one that is gone only if none is there. Those of one number
+ * The newest QP of this number, and of this process, whose calls are counted still; one that is gone only if none is there. Those of one number
  * are in the order in which they were seen.
  */
 static const struct verbs_qp *find(const struct verbs_qp *const *list, size_t count, const struct host_qp *wanted)
@@ -32,7 +32,7 @@ static const struct verbs_qp *find(const struct verbs_qp *const *list, size_t co
 			high = middle;
 	}
 	for (; low < count && list[low]->qp.qpn == wanted->qpn && !strcmp(list[low]->qp.device, wanted->device); low++)
-		if (list[low]->has_calls && is_process_of(list[low], wanted) && (!found || found->gone || !list[low]->gone))
+		if (list[low]->has_calls && list[low]->blind == VERBS_SEEN && is_process_of(list[low], wanted) && (!found || found->gone || !list[low]->gone))
 			found = list[low];
 	return found;
 }
