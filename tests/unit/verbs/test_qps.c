@@ -346,6 +346,40 @@ static void test_races(void **state)
 	end(&b);
 }
 
+/* A QP that is being made is listed before its record is written: it is one QP, made once. */
+static void test_listed_first(void **state)
+{
+	const struct verbs_qp *qp;
+	struct verbs_change c;
+	struct bed b;
+
+	(void)state;
+	begin(&b, NULL);
+	b.round = 1;
+	list(&b, 5);
+	listed(&b, "rxe0", 17, IBV_QPS_RESET);
+	b.round = 2;
+	list(&b, 10);
+	assert_int_equal(event_count, 0);
+	c = made(VERBS_CREATED, 17, 12, 0);
+	c.born = 11 * S;
+	change(&b, c);
+	assert_int_equal(event_count, 1);
+	expect_event(0, "created", 12, false);
+	qp = only(&b);
+	assert_int_equal(qp->born, 11 * S);
+	assert_int_equal(qp->gone, 0);
+	/* that of a younger QP, in place of one that was listed before */
+	listed(&b, "rxe0", 17, IBV_QPS_RESET);
+	list(&b, 20);
+	c.time = c.born = 22 * S;
+	change(&b, c);
+	assert_int_equal(event_count, 3);
+	expect_event(1, "destroyed", 22, true);
+	expect_event(2, "created", 22, false);
+	end(&b);
+}
+
 static bool known(struct bed *b, __u32 qpn, __u64 born, __u32 state, __u32 round)
 {
 	struct verbs_qp_key key = { .device = 1, .qpn = qpn };
@@ -511,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_races),
+		cmocka_unit_test(test_listed_first),
 		cmocka_unit_test(test_map),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_many),

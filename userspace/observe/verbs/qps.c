@@ -120,16 +120,27 @@ static void set_attributes(const struct qps *q, struct verbs_qp *qp, const struc
 
 /* ---- changes ---- */
 
-static bool is_another(const struct verbs_qp *qp, const struct verbs_change *c)
+/*
+ * The kernel lists a QP, and lets it be queried, before the function ends at which we see it made: the newest listing may have been
+ * told of it first.
+ */
+static bool was_listed_first(const struct qps *q, const struct qp_entry *e, const struct verbs_change *c)
 {
-	return c->born && qp->born != c->born && (qp->born || c->kind == VERBS_CREATED);
+	return c->kind == VERBS_CREATED && !e->changed && e->qp.first_seen == q->listing.ended && c->born >= q->listing.begun;
+}
+
+static bool is_another(const struct qps *q, const struct qp_entry *e, const struct verbs_change *c)
+{
+	if (!c->born || e->qp.born == c->born || was_listed_first(q, e, c))
+		return false;
+	return e->qp.born || c->kind == VERBS_CREATED;
 }
 
 static struct qp_entry *entry_of(struct qps *q, const struct verbs_change *c)
 {
 	struct qp_entry *e = qp_table_find(&q->table, c->device, c->qpn, c->attributes.port);
 
-	if (e && is_another(&e->qp, c)) {
+	if (e && is_another(q, e, c)) {
 		miss(q, e, c->time);
 		e = NULL;
 	}
@@ -232,7 +243,7 @@ static void notice_new(struct qps *q, struct qp_entry *e, const struct host_qp *
 	e->qp.first_seen = time;
 	e->qp.qp.sq_psn = HOST_NO_PSN;
 	take_listed(q, &e->qp, now);
-	if (q->has_listed)
+	if (q->has_listed && (!q->listing.round || q->listing.has_lost)) /* otherwise its record is on the way */
 		happen(q, &e->qp, &(struct verbs_step){ .time = time, .kind = VERBS_CREATED, .by_netlink = true, .state = now->state });
 }
 
