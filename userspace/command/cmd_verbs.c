@@ -130,7 +130,7 @@ const struct command verbs_command = {
 		"Shows each QP of the RDMA devices of this machine, or of the named ones, also where an RDMA NIC carries the packets "
 		"past XDP: its process, peer, state and settings. It follows the kernel, and no program is touched.\n\n"
 		"--calls adds what programs do: requests by opcode, completions by status, latency, what is outstanding. "
-		"It puts probes into the RDMA provider's functions, which cost about a microsecond a call; what they cost is shown. "
+		"It puts probes into the RDMA provider's functions, which cost about two microseconds a call; that is shown. "
 		"--duration says for how long.\n\n"
 		"On a terminal it shows a table; ? is help. Elsewhere, and with --plain, it prints all QPs each interval.\n\n"
 		"`verbs why` says why a QP is in error or stalls, with its evidence and what else it may be: of all, or of the QP or process "
