@@ -7,14 +7,15 @@
 #include "userspace/observe/verbs/qp_rows.h"
 #include "userspace/observe/verbs/verbs.h"
 
-static bool is_process_of(const struct verbs_qp *q, const struct host_qp *wanted)
+/* Whether the calls of this QP's process are counted, and it is the one that is wanted. */
+static bool is_counted_for(const struct verbs_qp *q, const struct host_qp *wanted)
 {
-	return !q->qp.pid || !wanted->pid || q->qp.pid == wanted->pid;
+	return q->has_calls && q->blind == VERBS_SEEN && (!q->qp.pid || !wanted->pid || q->qp.pid == wanted->pid);
 }
 
 /*
- * The newest QP of this number, and of this process, whose calls are counted still; one that is gone only if none is there. Those of one number
- * are in the order in which they were seen.
+ * The newest QP of this number and process whose calls are still counted. One that is gone is taken only if no other is there. A list
+ * has those of one number in the order in which they were seen.
  */
 static const struct verbs_qp *find(const struct verbs_qp *const *list, size_t count, const struct host_qp *wanted)
 {
@@ -32,7 +33,7 @@ static const struct verbs_qp *find(const struct verbs_qp *const *list, size_t co
 			high = middle;
 	}
 	for (; low < count && list[low]->qp.qpn == wanted->qpn && !strcmp(list[low]->qp.device, wanted->device); low++)
-		if (list[low]->has_calls && list[low]->blind == VERBS_SEEN && is_process_of(list[low], wanted) && (!found || found->gone || !list[low]->gone))
+		if (is_counted_for(list[low], wanted) && (!found || found->gone || !list[low]->gone))
 			found = list[low];
 	return found;
 }
