@@ -970,6 +970,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 		doctor_settle(d, record_at(d, i));
 	}
 	silence_conclude(d);
+	ends_add_naks(d);
 	ends_conclude_reads(d);
 	neighbours_conclude(d);
 	hosts_conclude(d);

@@ -96,9 +96,28 @@ static bool is_misled(const struct doctor *d, const struct stream_record *c)
 	return !c->responder.paired && way && way->several && responder_is_ahead(&c->responder);
 }
 
+/* Whether it is known which answers are to these requests, and all of them were taken. */
+static bool has_own_answers(const struct doctor *d, const struct stream_record *c)
+{
+	return record_is_complete_with_answers(c) && !record_is_contended(c) && !is_misled(d, c);
+}
+
+void ends_add_naks(const struct doctor *d)
+{
+	for (size_t i = 0; i < d->records.count; i++) {
+		const struct stream_record *c = d->records.entries[i];
+		struct path *way = c->responder.naks && has_own_answers(d, c) ? doctor_path(d, c->key.src, c->key.dst) : NULL;
+
+		if (way)
+			responder_add_naks(&way->naks, &c->responder);
+	}
+}
+
 static void conclude_responder(const struct doctor *d, struct stream_record *c)
 {
+	const struct path *way = doctor_path(d, c->key.src, c->key.dst);
 	const struct responder_end end = {
+		.naks = way ? way->naks : (struct responder_naks){ 0 },
 		.start = c->start, .time = d->end,
 		.complete = record_is_complete_with_answers(c),
 		.contended = record_is_contended(c) || is_misled(d, c), .resent = c->loss.resent,

@@ -130,6 +130,7 @@ struct path {
 	struct stream_record *any; /* the latest stream */
 	__u64 versions[2]; /* RoCEv2 packets, RoCEv1 packets */
 	__u8 src_mac[6], dst_mac[6]; /* of the first RoCE packet */
+	struct responder_naks naks; /* which answer requests of this direction, where it is known which ones */
 };
 
 /* Whether all connected requests of this direction go to one QP. */
@@ -214,6 +215,9 @@ void answer_take(struct doctor *d, struct stream_record *response, const struct 
 
 /* Adds the symptoms of a stream that its requests and their answers show together. */
 void ends_conclude(const struct doctor *d, struct stream_record *c);
+
+/* Adds up the NAKs of all QPs between two hosts, before any stream is concluded. */
+void ends_add_naks(const struct doctor *d);
 
 /* Adds the symptoms of READ responses to their streams, before any stream is concluded. */
 void ends_conclude_reads(const struct doctor *d);

@@ -645,11 +645,20 @@ static void conclude_bad_icrc(const struct responder_study *r, struct symptoms *
 		SAY(symptom->figures, "Or they were sent again, and this place has missed that.");
 }
 
-/* Where this place misses packets, a right NAK may be behind one of them now and then. */
-static void conclude_nak_psn(struct responder_study *r, struct symptoms *symptoms)
+void responder_add_naks(struct responder_naks *to, const struct responder_study *r)
 {
-	__u64 odd = r->naks_odd + r->naks_front, lost = r->naks_passed - r->naks_front;
-	bool front = odd >= FINDING_PACKETS && odd >= 4 * lost, most;
+	to->odd += r->naks_odd + r->naks_front;
+	to->other += r->naks_passed - r->naks_front;
+}
+
+/*
+ * Where this place misses packets, a right NAK may be behind one of them now and then. That a packet is lost behind this place just in
+ * front of one that is lost before it is chance: several such NAKs are none, whichever QPs they are of.
+ */
+static void conclude_nak_psn(struct responder_study *r, struct symptoms *symptoms, const struct responder_end *end)
+{
+	__u64 odd = r->naks_odd + r->naks_front;
+	bool front = odd && end->naks.odd >= FINDING_PACKETS && end->naks.odd >= 4 * end->naks.other, most;
 	struct symptom *symptom;
 
 	if (front && r->naks_front) {
@@ -764,7 +773,7 @@ void responder_study_conclude(struct responder_study *r, struct symptoms *sympto
 	conclude_ack_psn(r, symptoms, end);
 	conclude_bad_icrc(r, symptoms);
 	conclude_nak_missing(r, symptoms, end);
-	conclude_nak_psn(r, symptoms);
+	conclude_nak_psn(r, symptoms, end);
 	if (symptoms_find(symptoms, KIND_ack_psn)) /* the MSN was compared with what that PSN says */
 		symptoms_drop(symptoms, KIND_ack_msn);
 }

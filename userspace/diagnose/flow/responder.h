@@ -135,8 +135,18 @@ struct responder_answer {
  */
 bool responder_study_answer(struct responder_study *r, struct symptoms *symptoms, const struct responder_answer *a);
 
+/* NAKs of the QPs of one responder. */
+struct responder_naks {
+	__u64 odd;   /* for another PSN than the missing one, or for the packet in front of that one, which came */
+	__u64 other; /* for other packets that came: they are lost behind this place */
+};
+
+/* Adds those of a QP. Before responder_study_conclude(). */
+void responder_add_naks(struct responder_naks *to, const struct responder_study *r);
+
 /* What is known when all packets were taken. */
 struct responder_end {
+	struct responder_naks naks; /* of all QPs of this responder */
 	__u32 start;   /* the connection's first PSN; PAIR_NO_PSN: not known */
 	__u64 time;    /* ns: the end of the capture or watch */
 	bool complete; /* all packets of both directions were taken */
