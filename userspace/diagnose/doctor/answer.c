@@ -369,7 +369,7 @@ static void share_nak(struct doctor *d, const struct stream_record *response, co
 	}
 	for (struct stream_record *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
 		d->searched++;
-		if (fits(c, p) && (twice_at(&c->twice, p->number) || is_missing(c, p->number))) /* no PSN inside of a READ */
+		if (fits(c, p) && !reads_inside(c->reads, p->number))
 			exchange_nak(&c->exchange, &c->responder, p, taken->number, true);
 	}
 }

@@ -179,6 +179,18 @@ bool reads_again(const struct reads *r, __u32 psn)
 	return false;
 }
 
+bool reads_inside(const struct reads *r, __u32 psn)
+{
+	__u32 mtu = r ? known_mtu(r) : 0, i, from;
+
+	for (i = 0; mtu && i < r->count && i < READS_LAST; i++) {
+		from = (psn - r->list[i].psn) & PSN_MASK;
+		if (from && from < reads_span(r->list[i].bytes, mtu))
+			return true;
+	}
+	return false;
+}
+
 /* ---- responses ---- */
 
 /* How a packet is what a READ asks for, the best first. */

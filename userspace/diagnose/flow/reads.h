@@ -103,6 +103,9 @@ bool reads_know_mtu(const struct reads *r);
 /* Whether a READ with this PSN was sent again, or asks for a part of another one. r: may be NULL. */
 bool reads_again(const struct reads *r, __u32 psn);
 
+/* Whether this PSN is one of a READ's response, and not the first of it. Nothing asks for such a one. r: may be NULL. */
+bool reads_inside(const struct reads *r, __u32 psn);
+
 /* Answers were left out of which it is not known to which requests they are. r: may be NULL. */
 void reads_left_out(struct reads *r);
 
