@@ -261,13 +261,13 @@ static void take_request(struct stream_record *c, struct doctor_step *step, cons
 		return;
 	}
 	step->resent = nak->open && step->psn == nak->psn;
-	reads_before_gap(c->reads, step);
+	loss_take_out(&c->loss, step->frame, reads_place(c->reads, step), false);
 	exchange_request(&c->exchange, &c->responder, step, taken->time);
 	silence_ask(&c->silence, &c->responder, p, taken->number, seen);
 	responder_study_request(&c->responder, &c->symptoms, step, taken->stream->psn.next & PSN_MASK, seen);
 	duplicates_request(&c->duplicates, taken);
 	goback_request(&c->goback, taken);
-	reads_request(&c->reads, taken);
+	reads_request(&c->reads, step, taken);
 	step->guessed = !reads_know_mtu(c->reads);
 }
 

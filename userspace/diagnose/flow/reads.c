@@ -60,10 +60,21 @@ static __u32 psns_of(const struct reads *r, const struct read_request *q)
 	return reads_span(q->bytes, path_mtu(r) ?: MTU_LEAST);
 }
 
-/* The next new request follows a READ. */
-static void vote(struct reads *r, __u32 psn)
+/* The newest request, if that is a READ. Others that come late, or again, may be behind it in the list. NULL: it is none. */
+static const struct read_request *newest_read(const struct reads *r)
 {
-	const struct read_request *q = &r->list[(r->count - 1) % READS_LAST];
+	for (__u32 i = 1; r->behind && i <= r->count && i <= READS_LAST; i++) {
+		const struct read_request *q = &r->list[(r->count - i) % READS_LAST];
+
+		if (q->psn == r->newest)
+			return q;
+	}
+	return NULL;
+}
+
+/* A new request follows a READ. */
+static void vote(struct reads *r, const struct read_request *q, __u32 psn)
+{
 	__u32 psns = (psn - q->psn) & PSN_MASK, fits = 0, last = 0;
 
 	for (__u32 i = 0; i < READS_MTUS; i++) {
@@ -101,12 +112,26 @@ void reads_settle_gaps(const struct reads *r, struct loss *l)
 	}
 }
 
-void reads_before_gap(struct reads *r, struct doctor_step *step)
+/* The pair tells the path MTU, so that it is known where the READ ends. */
+static void place_as_told(const struct reads *r, const struct read_request *q, struct doctor_step *step)
 {
-	const struct read_request *q = r && r->count ? &r->list[(r->count - 1) % READS_LAST] : NULL;
+	__u32 expected = (q->psn + reads_span(q->bytes, r->told)) & PSN_MASK;
+	__s32 skipped = psn_distance(expected, step->psn);
+
+	if (skipped < 0 || skipped > PSN_GAP_MAX)
+		return;
+	step->event.kinds &= ~(ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate));
+	step->event.kinds |= skipped ? ROCE_EVENT(psn_gap) : 0;
+	step->event.expected = expected;
+	step->event.skipped = skipped;
+	step->event.recovered = 0;
+}
+
+static void take_out_of_gap(struct reads *r, const struct read_request *q, struct doctor_step *step)
+{
 	__u32 own;
 
-	if (!q || !r->behind || !(step->event.kinds & ROCE_EVENT(psn_gap)) || step->event.expected != ((q->psn + 1) & PSN_MASK))
+	if (!(step->event.kinds & ROCE_EVENT(psn_gap)) || step->event.expected != ((q->psn + 1) & PSN_MASK))
 		return;
 	own = reads_span(q->bytes, path_mtu(r) ?: r->answered ?: MTU_MOST) - 1;
 	if (own >= step->event.skipped)
@@ -114,6 +139,32 @@ void reads_before_gap(struct reads *r, struct doctor_step *step)
 	step->event.expected = (step->event.expected + own) & PSN_MASK;
 	step->event.skipped -= own;
 	guess(r, step, q->bytes, own);
+}
+
+/* With a path MTU that the engine knows now, READs before took what it had counted as skipped: this packet is not late. */
+static __u32 take_back_skipped(const struct reads *r, struct doctor_step *step)
+{
+	__u32 skipped = step->event.recovered;
+
+	if (!(step->event.kinds & ROCE_EVENT(psn_recovered)) || psn_distance(r->newest, step->psn) <= 0)
+		return 0;
+	step->event.kinds &= ~ROCE_EVENT(psn_recovered);
+	step->event.recovered = 0;
+	return skipped;
+}
+
+__u32 reads_place(struct reads *r, struct doctor_step *step)
+{
+	const struct read_request *q = r ? newest_read(r) : NULL;
+
+	if (!q || step->apart || step->event.kinds & ROCE_EVENT(psn_resync))
+		return 0;
+	if (r->told) {
+		place_as_told(r, q, step);
+		return 0;
+	}
+	take_out_of_gap(r, q, step);
+	return take_back_skipped(r, step);
 }
 
 static void add(struct reads *r, const struct roce_packet *p, __u64 frame, bool again)
@@ -143,15 +194,16 @@ static bool is_read(const struct roce_packet *p)
 	return roce_is_answered(p) && !(p->op & OP_ATOMICETH);
 }
 
-void reads_request(struct reads **reads, const struct doctor_packet *taken)
+void reads_request(struct reads **reads, const struct doctor_step *step, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->parsed->packet;
-	bool again = taken->event->kinds & (ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_recovered)), read = is_read(p);
+	bool again = step->event.kinds & (ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_recovered)), read = is_read(p);
 	struct reads *r = *reads;
 
 	if (!r && read) {
 		r = *reads = calloc(1, sizeof(*r));
-		again = false;
+		if (r) /* it may be late */
+			r->newest = (taken->stream->psn.next - 1) & PSN_MASK;
 	}
 	if (!r)
 		return;
@@ -162,13 +214,13 @@ void reads_request(struct reads **reads, const struct doctor_packet *taken)
 		r->filled = p->payload_bytes;
 	r->blind |= p->op & OP_CUT && p->op & OP_READ_REQUEST;
 	if (!again) {
-		if (r->behind && !taken->apart)
-			vote(r, p->number);
+		if (newest_read(r) && !taken->apart)
+			vote(r, newest_read(r), p->number);
 		r->behind = read;
 		r->newest = p->number;
 	}
 	if (read)
-		add(r, p, taken->number, taken->event->kinds & ROCE_EVENT(psn_duplicate));
+		add(r, p, taken->number, step->event.kinds & ROCE_EVENT(psn_duplicate));
 }
 
 bool reads_again(const struct reads *r, __u32 psn)

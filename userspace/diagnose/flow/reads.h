@@ -70,16 +70,17 @@ static inline __u32 reads_span(__u32 bytes, __u32 path_mtu)
 void reads_anew(struct reads *r);
 
 /*
- * Takes the PSNs of a READ out of the gap behind it: where the engine does not know the path MTU, it counts them as skipped. r: may
- * be NULL. Before reads_request().
+ * Puts right what the engine says of the PSNs in front of a request behind a READ. Where it does not know the path MTU, it counts
+ * those of the READ as skipped; and a few losses in a row look to it like a smaller path MTU than the one that the pair tells. Returns
+ * how many PSNs it takes back that it has counted as skipped before. r: may be NULL. Before reads_request().
  */
-void reads_before_gap(struct reads *r, struct doctor_step *step);
+__u32 reads_place(struct reads *r, struct doctor_step *step);
 
 /* The same later, when the path MTU is known: takes them out of what was counted as missing. r: may be NULL. */
 void reads_settle_gaps(const struct reads *r, struct loss *l);
 
-/* A request was sent, a READ or another one. *reads (NULL: no READ so far) is allocated when it is needed. */
-void reads_request(struct reads **reads, const struct doctor_packet *taken);
+/* A request was sent, a READ or another one. *reads (NULL: no READ so far) is allocated when it is needed. step: behind reads_place(). */
+void reads_request(struct reads **reads, const struct doctor_step *step, const struct doctor_packet *taken);
 
 /*
  * A response came, or an acknowledgement. sent: the opcodes of the latest requests. symptoms: of the stream of responses. step:
