@@ -220,7 +220,7 @@ static void take_ask(struct responder_study *r, __u64 time)
 	r->asks++;
 	if (!r->waiting++)
 		r->waits_from = time;
-	r->disturbed |= r->gap.open;
+	r->gapped |= r->gap.open;
 	if (r->gap.open) {
 		r->gap.asks++;
 		r->gap.unanswered++;
@@ -415,6 +415,19 @@ static void take_same(struct responder_study *r)
 		g->repeats++;
 }
 
+/* How long the acknowledgement of this PSN took. What lies in front of a gap is answered as if there were none. */
+static void take_time(struct responder_study *r, __u32 psn, __u64 time)
+{
+	bool front = r->gap.open && psn_distance(psn, r->gap.psn) > 0 && r->waits_from < r->gap.from;
+
+	if (r->disturbed || !r->waiting)
+		return;
+	if (!r->gapped && r->waiting > r->most)
+		r->most = r->waiting;
+	if ((!r->gapped || front) && time - r->waits_from > r->longest)
+		r->longest = time - r->waits_from;
+}
+
 /* A new acknowledgement. */
 static void advance(struct responder_study *r, __u32 psn, __u64 time)
 {
@@ -424,14 +437,12 @@ static void advance(struct responder_study *r, __u32 psn, __u64 time)
 		r->flight = flight;
 	if (r->again && psn_distance(r->again_end, psn) >= 0)
 		r->again = 0;
-	if (!r->disturbed && r->waiting) {
-		r->most = r->waiting > r->most ? r->waiting : r->most;
-		r->longest = time - r->waits_from > r->longest ? time - r->waits_from : r->longest;
-	}
+	take_time(r, psn, time);
 	if (psn == responder_newest(r))
 		r->asks = 0;
 	r->waiting = 0;
-	r->disturbed = r->gap.open;
+	r->disturbed = false;
+	r->gapped = r->gap.open;
 	r->asked = false;
 	r->acked = true;
 	r->acked_psn = psn;

@@ -55,7 +55,8 @@ struct responder_study {
 	__u64 asks;	 /* requests that ask for an answer, less answers since */
 	/* how long answers took, where nothing was missing */
 	__u64 waiting, waits_from; /* requests that ask since the latest new acknowledgement; ns: the first of them */
-	bool disturbed;		   /* something was missing meanwhile, or came again */
+	bool disturbed;		   /* something came again meanwhile, or was not seen, */
+	bool gapped;		   /* ... or some of them are behind a gap */
 	__u64 most, longest;	   /* most of `waiting` before an acknowledgement, and the longest time (ns) until it */
 	__u64 again;	 /* requests that came again and are not answered yet, */
 	__u32 again_end; /* ... all before this PSN */
