@@ -991,6 +991,8 @@ class Mistake:
         plan.fault, plan.rnr_every, plan.zero_at = None, 0, -1
         for name, value in self.plan.items():
             setattr(plan, name, value(dice) if callable(value) else value)
+        if plan.window * plan.mtu < plan.sizes[1]:     # of messages this long the last packet is sent only if others ask as well
+            plan.ack_every = plan.ack_every or 4
         plan.told = dice.choice(self.told)
         plan.qps = dice.choice((1, 1, 3)) if plan.told and not self.receiver else 1
         plan.middle &= plan.told != "cm"
