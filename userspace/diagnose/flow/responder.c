@@ -276,7 +276,7 @@ static void take_old(struct responder_study *r, struct symptoms *symptoms, const
 		put(r->ends, p->psn, p->op & OP_LAST);
 		fill_span(r, p);
 	}
-	r->nak.open = false;
+	r->nak.passed = r->nak.passed ?: time;
 	if (r->gap.open && psn_distance(p->psn, r->gap.psn) >= 0)
 		judge_silence(r, symptoms, time);
 }
@@ -443,6 +443,7 @@ static void advance(struct responder_study *r, __u32 psn, __u64 time)
 	r->waiting = 0;
 	r->disturbed = false;
 	r->gapped = r->gap.open;
+	r->nak.open &= psn_distance(r->nak.psn, psn) < 0;
 	r->asked = false;
 	r->acked = true;
 	r->acked_psn = psn;
@@ -519,13 +520,20 @@ static bool judge_nak(struct responder_study *r, struct symptoms *symptoms, __u3
 	return false;
 }
 
+/* Whether it is the NAK before once more, not an answer to what came again since: that takes longer. */
+static bool is_repeated(const struct responder_study *r, const struct responder_answer *a)
+{
+	return r->acked && r->nak.open && r->nak.psn == a->packet->number &&
+	       (!r->nak.passed || a->time - r->nak.passed < r->longest);
+}
+
 static bool take_nak(struct responder_study *r, struct symptoms *symptoms, const struct responder_answer *a)
 {
+	bool again = is_repeated(r, a), right = true;
 	__u32 psn = a->packet->number;
-	bool right = true;
 
 	r->naks++;
-	if (r->acked && r->nak.open && r->nak.psn == psn) {
+	if (again) {
 		add_odd(symptoms, KIND_nak_repeated, a->frame, "one NAK until PSN", psn, " comes", psn);
 		r->nak.often |= r->nak.again++;
 	} else {
@@ -533,6 +541,7 @@ static bool take_nak(struct responder_study *r, struct symptoms *symptoms, const
 		r->nak.again = 0;
 	}
 	r->nak.open = r->asked = true;
+	r->nak.passed = again ? r->nak.passed : 0;
 	r->asked_odd = !right;
 	r->nak.psn = psn;
 	return right;
@@ -574,6 +583,8 @@ bool responder_study_answer(struct responder_study *r, struct symptoms *symptoms
 		r->gap.open = false;
 		if (type == 3 && !(p->syndrome & 31))
 			right = take_nak(r, symptoms, a);
+		else
+			r->nak.open = false;
 		if (right)
 			take_refused(r, symptoms, a);
 	}

@@ -75,7 +75,8 @@ struct responder_study {
 	__u64 passed_gaps; /* gaps that are acknowledged as if nothing were missing, */
 	struct symptom_seen passed[FINDING_EVIDENCE]; /* ... the first of them */
 	struct {
-		bool open; /* no request has come since but later ones */
+		bool open; /* nothing is acknowledged since */
+		__u64 passed; /* ns: when requests came again since; 0: none did */
 		bool often; /* one came more than twice, so that they are no copies */
 		__u32 psn, again; /* again: so often it was repeated */
 	} nak;
