@@ -5,6 +5,7 @@
 
 #define USUAL_ASKS 2  /* times as many packets ask in vain as did before an acknowledgement came */
 #define USUAL_TIME 4  /* times as long */
+#define RETURNS 2     /* times the requester goes back in vain: it has waited for an answer */
 #define PAUSES 2      /* times as long as a QP's longest pause inside of the message, ... */
 #define PAUSE_LEAST 250000000ull /* ns: ... and so long at least, it sends nothing: usual timeouts are shorter */
 
@@ -50,7 +51,7 @@ static bool has_stopped(const struct stream_record *c)
 	const struct silence *s = &c->silence;
 
 	return s->heard && !record_is_contended(c) && !s->refused && s->asks >= FINDING_PACKETS &&
-	       s->asks > USUAL_ASKS * s->most && s->to - s->from > USUAL_TIME * s->longest && !lacks_packets(c);
+	       (s->asks > USUAL_ASKS * s->most || s->repeats >= RETURNS) && s->to - s->from > USUAL_TIME * s->longest && !lacks_packets(c);
 }
 
 /* The requests in the opposite direction, if all are of one QP. NULL: none, or of several. */
