@@ -111,12 +111,15 @@ static bool has_asked(const struct goback *g, __u32 psn)
 	return g->asked[psn % GOBACK_ASKED] == psn + 1;
 }
 
-/* The PSN comes for which a NAK asks. If the requester had gone back before the NAK came, it has still to heed it. */
+/*
+ * The PSN comes for which a NAK asks. If the requester had gone back before the NAK came, it has still to heed it: also where these
+ * packets were on their way then, and come here only now. They begin elsewhere.
+ */
 static void pass_asked(struct goback *g, __u32 psn)
 {
 	if (!g->nak.open || psn != g->nak.psn)
 		return;
-	if (g->run.packets && g->run.frame < g->nak.frame) {
+	if (g->run.packets && (g->run.frame < g->nak.frame || (g->run.psn != psn && !g->run.wrong))) {
 		keep_nak(g);
 		return;
 	}
