@@ -105,11 +105,14 @@ static bool has_own_answers(const struct doctor *d, const struct stream_record *
 void ends_add_naks(const struct doctor *d)
 {
 	for (size_t i = 0; i < d->records.count; i++) {
-		const struct stream_record *c = d->records.entries[i];
+		struct stream_record *c = d->records.entries[i];
 		struct path *way = c->responder.naks && has_own_answers(d, c) ? doctor_path(d, c->key.src, c->key.dst) : NULL;
 
-		if (way)
-			responder_add_naks(&way->naks, &c->responder);
+		if (!way)
+			continue;
+		responder_add_naks(&way->naks, &c->responder);
+		if (!symptoms_find(&c->symptoms, KIND_reorder))
+			goback_add(&way->gobacks, &c->goback);
 	}
 }
 
@@ -135,6 +138,9 @@ static void conclude_responder(const struct doctor *d, struct stream_record *c)
 
 void ends_conclude(const struct doctor *d, struct stream_record *c)
 {
+	const struct path *way = doctor_path(d, c->key.src, c->key.dst);
+	struct goback_runs all = way ? way->gobacks : (struct goback_runs){ 0 };
+
 	if (d->selection) /* which packets come, and which answers, somebody chose */
 		return;
 	conclude_path_mtu(d, c);
@@ -146,7 +152,11 @@ void ends_conclude(const struct doctor *d, struct stream_record *c)
 	if (!record_is_complete_with_answers(c))
 		return;
 	duplicates_conclude(&c->duplicates, &c->symptoms, c->silence.longest);
-	goback_conclude(&c->goback, &c->symptoms);
+	if (all.wrong < c->goback.wrong) { /* these are left out there */
+		all = (struct goback_runs){ 0 };
+		goback_add(&all, &c->goback);
+	}
+	goback_conclude(&c->goback, &c->symptoms, &all);
 }
 
 static void say(struct finding *to, enum finding_kind kind, const char *figures)

@@ -130,7 +130,8 @@ struct path {
 	struct stream_record *any; /* the latest stream */
 	__u64 versions[2]; /* RoCEv2 packets, RoCEv1 packets */
 	__u8 src_mac[6], dst_mac[6]; /* of the first RoCE packet */
-	struct responder_naks naks; /* which answer requests of this direction, where it is known which ones */
+	struct responder_naks naks; /* which answer requests of this direction, where it is known which ones, */
+	struct goback_runs gobacks; /* ... and what the requester does then */
 };
 
 /* Whether all connected requests of this direction go to one QP. */
@@ -216,7 +217,7 @@ void answer_take(struct doctor *d, struct stream_record *response, const struct 
 /* Adds the symptoms of a stream that its requests and their answers show together. */
 void ends_conclude(const struct doctor *d, struct stream_record *c);
 
-/* Adds up the NAKs of all QPs between two hosts, before any stream is concluded. */
+/* Adds up the NAKs of all QPs between two hosts, and what is sent again for them, before any stream is concluded. */
 void ends_add_naks(const struct doctor *d);
 
 /* Adds the symptoms of READ responses to their streams, before any stream is concluded. */

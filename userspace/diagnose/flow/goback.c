@@ -194,13 +194,22 @@ void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_
 
 /* ---- symptoms ---- */
 
-static void conclude_wrong(const struct goback *g, struct symptoms *symptoms)
+void goback_add(struct goback_runs *to, struct goback *g)
+{
+	end_run(g);
+	to->right += g->right;
+	to->wrong += g->wrong;
+	to->early += g->early;
+	to->again += g->again;
+}
+
+static void conclude_wrong(const struct goback *g, struct symptoms *symptoms, const struct goback_runs *all)
 {
 	/* a requester that goes back to where its message begins is now and then right */
-	bool lossy = symptoms_find(symptoms, KIND_loss), unsure = g->right || g->early || lossy;
-	__u64 wrong = g->wrong - (lossy ? g->again : 0); /* what the NAK asks for may be lost once more */
+	bool lossy = symptoms_find(symptoms, KIND_loss), unsure = all->right || all->early || lossy;
+	__u64 wrong = all->wrong - (lossy ? all->again : 0); /* what the NAK asks for may be lost once more */
 	bool before = g->soon >= (lossy || g->right ? TWICE : 1) && g->soon * 2 >= g->right;
-	bool often = wrong >= (unsure ? OFTEN : TWICE) && wrong > g->right;
+	bool often = g->wrong && wrong >= (unsure ? OFTEN : TWICE) && wrong > all->right;
 	bool disordered = symptoms_find(symptoms, KIND_reorder); /* then a run seems to begin anywhere */
 	struct symptom *symptom = (before || often) && !disordered ? symptoms_get(symptoms, KIND_goes_back_wrong) : NULL;
 
@@ -232,9 +241,9 @@ static void conclude_mute(const struct goback *g, struct symptoms *symptoms)
 	SAY(symptom->figures, "It went back %llu time%s so.", g->mute, g->mute == 1 ? "" : "s");
 }
 
-void goback_conclude(struct goback *g, struct symptoms *symptoms)
+void goback_conclude(struct goback *g, struct symptoms *symptoms, const struct goback_runs *all)
 {
 	end_run(g);
-	conclude_wrong(g, symptoms);
+	conclude_wrong(g, symptoms, all);
 	conclude_mute(g, symptoms);
 }

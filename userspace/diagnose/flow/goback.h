@@ -74,7 +74,15 @@ void goback_shared_nak(struct goback *g, __u32 psn);
 /* An acknowledgement came. sent: the latest requests. */
 void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_packet *taken);
 
-/* Adds the symptoms. All packets of both directions were taken. */
-void goback_conclude(struct goback *g, struct symptoms *symptoms);
+/* How often the QPs of one requester went back to where a NAK asked them to, and elsewhere. */
+struct goback_runs {
+	__u64 right, wrong, early, again; /* as above */
+};
+
+/* Adds those of a QP. All packets of both directions were taken. */
+void goback_add(struct goback_runs *to, struct goback *g);
+
+/* Adds the symptoms. all: of all QPs of the requester. All packets of both directions were taken. */
+void goback_conclude(struct goback *g, struct symptoms *symptoms, const struct goback_runs *all);
 
 #endif
