@@ -95,8 +95,9 @@ void responder_study_damaged(struct responder_study *r, const struct doctor_step
 {
 	__u64 at = r->damaged_count % RESPONDER_DAMAGED;
 
-	/* its PSN may be what is damaged */
-	if (!r->met || psn_distance(r->start, p->psn) < 0 || has_come(r, p->psn) || responder_has_acked(r, p->psn) || responder_is_foreign(r, p->psn))
+	/* its PSN may be what is damaged: then it may be one that came, also where that is not known */
+	if (!r->met || psn_distance(r->known, p->psn) < 0 || has_come(r, p->psn) || responder_has_acked(r, p->psn) ||
+	    responder_is_foreign(r, p->psn))
 		return;
 	r->damaged[at].frame = p->frame;
 	r->damaged[at].psn = p->psn;
