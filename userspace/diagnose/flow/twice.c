@@ -108,6 +108,14 @@ static void leave_out(struct twice *t, __u32 psn, bool damaged)
 	t->follows = !damaged;
 }
 
+/* Whether the packet behind this PSN is remembered, and none with this PSN has come with a right ICRC. */
+static bool never_came(const struct twice *t, __u32 psn)
+{
+	const struct twice_seen *at = &t->last[psn % TWICE_LAST];
+
+	return twice_at(t, (psn + 1) & PSN_MASK) && (!at->psn || psn_distance(at->psn - 1, psn) > 0);
+}
+
 bool twice_take(struct twice *t, struct symptoms *symptoms, const struct doctor_packet *taken, __u32 content)
 {
 	const struct roce_packet *p = &taken->parsed->packet;
@@ -120,7 +128,8 @@ bool twice_take(struct twice *t, struct symptoms *symptoms, const struct doctor_
 		t->differing = 0;
 	else if (!again)
 		tell_others(t, symptoms);
-	if (copy && before && !same) /* the engine compares 16 bits: now and then they are those of a packet sent again */
+	/* the engine compares 16 bits: now and then they are those of a packet sent again, or of one that was lost before */
+	if (copy && (before ? !same : taken->parsed->icrc == ICRC_GOOD && never_came(t, p->number)))
 		return true;
 	copy |= again && same && counts(t, p->number, p->ip_id);
 	if (copy) {
