@@ -62,10 +62,10 @@ static const struct option_entry brought_up[] = {
 	{ "peer", "IP", "with --bring-up: only what this address sends; --filter: only these pairs",
 	  OPTION_ADDRESS(struct doctor_options, peer), OPTION_GIVEN(struct doctor_options, has_peer) },
 	{ "responder", NULL, "with --bring-up and --receiver FILE: ask the responder that FILE describes, step by step, and say what is "
-			     "wrong first in its answers", OPTION_FLAG(struct doctor_options, responder) },
-	{ "rate", "RATE", "with --responder: packets that are sent to it, at most", OPTION_RATE(struct doctor_options, rate),
+			     "wrong first in its answers; without it, once nobody else asks it", OPTION_FLAG(struct doctor_options, responder) },
+	{ "rate", "RATE", "packets that are sent to a responder, at most", OPTION_RATE(struct doctor_options, rate),
 	  .usual = "4pps", OPTION_GIVEN(struct doctor_options, has_rate) },
-	{ "all-steps", NULL, "with --responder: go on behind a step that is wrong",
+	{ "all-steps", NULL, "of a responder: go on behind a step that is wrong",
 	  OPTION_FLAG(struct doctor_options, all_steps) },
 	{ 0 },
 };
@@ -142,16 +142,16 @@ static bool say_missing(const char *name)
 /* --responder has all that it needs. */
 static void check_responder(const struct doctor_options *o)
 {
-	if (!o->responder && (o->has_rate || o->all_steps))
-		usage_error("doctor: %s needs --responder", o->has_rate ? "--rate" : "--all-steps");
+	if (!o->responder && !(o->bring_up && o->receiver) && (o->has_rate || o->all_steps))
+		usage_error("doctor: %s needs --responder, or --bring-up with --receiver", o->has_rate ? "--rate" : "--all-steps");
+	if (o->rate.unit != RATE_PACKETS)
+		usage_error("doctor: --rate: how many packets a second? 4pps");
 	if (!o->responder)
 		return;
 	if (!o->bring_up || !o->receiver)
 		usage_error("doctor: --responder needs --bring-up and --receiver FILE, which describes the responder");
 	if (o->has_peer || o->filter)
 		usage_error("doctor: %s is for senders, without --responder", o->has_peer ? "--peer" : "--filter");
-	if (o->rate.unit != RATE_PACKETS)
-		usage_error("doctor: --rate: how many packets a second? 4pps");
 }
 
 /* Arguments are all files, or all interfaces. false: one of them does not exist. */

@@ -6,6 +6,7 @@
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 
+#include "lib/clock.h"
 #include "userspace/diagnose/bring_up/bring_up.h"
 
 /* include/rdma/ib_verbs.h */
@@ -590,6 +591,89 @@ static void test_pages(void **state)
 	}
 }
 
+/* ---- a responder that is found ---- */
+
+/* From the peer, or from here to it, a second after the last one. */
+static void pass(bool ours, __u8 opcode, __u32 psn)
+{
+	const struct frame_spec s = { .opcode = opcode, .dqpn = QPN, .psn = psn, .payload = opcode == ACK ? 0 : 256, .dma_length = 256,
+				      .syndrome = 0x1f };
+	struct test_frame f;
+
+	frame_build(&f, &s);
+	if (ours) {
+		swap(f.bytes, f.bytes + 6, 6);
+		swap(f.bytes + f.l3 + 12, f.bytes + f.l3 + 16, 4);
+		put(f.bytes + f.icrc, __builtin_bswap32(frame_icrc(&f)), 4);
+	}
+	now += NSEC_PER_SEC;
+	deliver(&f);
+}
+
+static void ask_and_answer(__u32 from, int times)
+{
+	for (int i = 0; i < times; i++) {
+		pass(true, RC_ONLY, from + i);
+		pass(false, ACK, from + i);
+	}
+}
+
+/* Whether it can be asked so many ns after the last packet. */
+static bool can_after(__u64 ns)
+{
+	return answering_can_be_asked(b, b->answering.last + ns);
+}
+
+static void test_responder_is_found(void **state)
+{
+	struct endpoint peer = { .end = { .service = RDMA_RC, .gid = { [10] = 0xff, 0xff, 10, 9, 0, 1 } } };
+
+	(void)state;
+	exists = false;
+	ask_and_answer(1, 2);
+	assert_false(answering_found(b));
+	ask_and_answer(3, 2);
+	assert_true(answering_found(b));
+	assert_int_equal(b->answering.answers, 4);
+	assert_false(can_after(2 * BRING_UP_QUIET)); /* nobody describes it */
+	assert_non_null(strstr(answering_words(b).text, "With --receiver FILE"));
+	b->end.endpoint = &peer;
+	assert_false(can_after(BRING_UP_QUIET)); /* somebody asks it */
+	assert_true(can_after(BRING_UP_QUIET + 1));
+	pass(true, RC_ONLY, 9);
+	assert_false(can_after(BRING_UP_QUIET));
+	assert_true(can_after(BRING_UP_QUIET + 1));
+	peer.end.service = RDMA_UC;
+	assert_false(can_after(2 * BRING_UP_QUIET));
+	peer.end.service = RDMA_RC;
+	peer.end.gid[15] = 2; /* this machine's: it describes who receives here */
+	assert_false(can_after(2 * BRING_UP_QUIET));
+	assert_non_null(strstr(answering_words(b).text, "and not it"));
+	peer.end.gid[15] = 1;
+	pass(false, RC_ONLY, 1);
+	assert_false(answering_found(b)); /* it asks as well */
+	assert_false(can_after(2 * BRING_UP_QUIET));
+}
+
+/* Another one that answers is not it; the one that --receiver describes takes the place of any. */
+static void test_responders(void **state)
+{
+	const struct endpoint peer = { .end = { .service = RDMA_RC, .gid = { [10] = 0xff, 0xff, 10, 9, 0, 1 } } };
+
+	(void)state;
+	exists = false;
+	ask_and_answer(1, 3);
+	b->answering.address[15] = 7;
+	ask_and_answer(4, 3);
+	assert_int_equal(b->answering.answers, 3);
+	assert_int_equal(b->answering.address[15], 7);
+	b->end.endpoint = &peer;
+	ask_and_answer(7, 3);
+	assert_int_equal(b->answering.answers, 3);
+	assert_int_equal(b->answering.address[15], 1);
+	assert_true(can_after(BRING_UP_QUIET + 1));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void)
@@ -600,6 +684,7 @@ int main(void)
 		TEST(test_loss_that_heals), TEST(test_states), TEST(test_no_qp), TEST(test_service), TEST(test_uc), TEST(test_sent_again),
 		TEST(test_peer_qpn), TEST(test_cut), TEST(test_stray), TEST(test_quiet), TEST(test_flood), TEST(test_peer),
 		TEST(test_filter), TEST(test_views), TEST(test_pages),
+		TEST(test_responder_is_found), TEST(test_responders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/address.h"
 #include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/exit.h"
@@ -125,13 +126,15 @@ static void end_show(struct meanwhile *m)
 
 /* ---- the run ---- */
 
-static void watch(struct bring_up *b)
+/* Until its time is over, a signal comes, or a responder can be asked: then it returns true. */
+static bool watch(struct bring_up *b)
 {
 	__u64 end = b->options->duration ? b->begun + seconds_to_ns(b->options->duration) : UINT64_MAX, next = b->begun;
 	struct meanwhile m = { 0 };
+	bool found = false;
 
 	begin_show(b, &m);
-	while (!stop && now_ns() < end) {
+	while (!stop && !found && now_ns() < end) {
 		if (now_ns() >= next) {
 			next += NSEC_PER_SEC;
 			sniffer_check(&b->sniffer);
@@ -139,13 +142,17 @@ static void watch(struct bring_up *b)
 		sniffer_read(&b->sniffer, TURN_MS);
 		take_turn(b);
 		show(b, &m);
+		found = answering_can_be_asked(b, clock_ns(CLOCK_REALTIME));
 	}
 	end_show(&m);
+	if (found && !stop)
+		return true;
 	/* what came before the signal, and what the QPs say of it */
 	for (int i = 0; i < (b->end.device_count ? LAST_TURNS : 2); i++) {
 		sniffer_read(&b->sniffer, TURN_MS);
 		take_turn(b);
 	}
+	return false;
 }
 
 struct showing {
@@ -173,6 +180,20 @@ static bool ask(struct bring_up *b)
 	asked = bring_up_ask(b, show_asked, &s);
 	end_show(&s.m);
 	return asked;
+}
+
+/* Asks the responder that was found. What was seen of its dialogue with another requester goes. */
+static bool ask_found(struct bring_up *b, struct bring_up_asked *asked)
+{
+	fprintf(stderr, "rocescope: %s answers and asks nothing: it is asked now, as by --responder\n",
+		address_text(b->answering.address).text);
+	b->asked = asked;
+	b->shown = NULL;
+	b->stream_count = b->bad_count = b->named = b->frames = b->others = 0;
+	b->mistake.kind[0] = 0;
+	b->other_frames = (struct other_frames){ 0 };
+	bring_up_exchange(b, NULL)->count = 0;
+	return ask(b);
 }
 
 /* As --ready of the monitor: a file or a named pipe, which gets a line. -1: it failed, which was reported. */
@@ -257,8 +278,7 @@ int bring_up(const struct bring_up_options *o)
 		} else if (ready >= 0 && o->responder) {
 			status = ask(b) ? report(b) : EXIT_COULD_NOT;
 		} else if (ready >= 0) {
-			watch(b);
-			status = report(b);
+			status = !watch(b) || ask_found(b, &asked) ? report(b) : EXIT_COULD_NOT;
 		}
 		if (o->ready && ready >= 0)
 			close(ready);

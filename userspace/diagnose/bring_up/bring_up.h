@@ -147,6 +147,7 @@ struct bring_up_stream {
 };
 #define NO_QPN 0xffffffffu
 
+#define BRING_UP_QUIET (5 * NSEC_PER_SEC) /* who sends no more gives way to others */
 #define BRING_UP_STREAMS 64
 #define BRING_UP_FILTERED 16384 /* streams whose counters --filter knows */
 #define BRING_UP_ROWS 64
@@ -173,6 +174,14 @@ struct bring_up_bad {
 	__u8 bytes[RECEIVE_SHOWN_BYTES];
 };
 
+/* A host that answers what this machine asks. */
+struct bring_up_answering {
+	__u8 address[16];
+	__u64 answers; /* 0: there is none */
+	__u64 last; /* ns, CLOCK_REALTIME: the last packet to or from it */
+	bool others_ask; /* requests of other hosts have come */
+};
+
 struct bring_up {
 	const struct bring_up_options *options;
 	struct sniffer sniffer;
@@ -195,6 +204,7 @@ struct bring_up {
 		bool several; /* more than one host asks for others, as on any network */
 	} astray; /* a request for another address */
 	struct other_frames other_frames; /* what has come that is no RoCE */
+	struct bring_up_answering answering; /* the responder that may be found */
 	__u64 others; /* RoCE packets between others, the last of them to: */
 	__u8 other[16];
 	struct bring_up_exchange exchange[BRING_UP_STREAMS + 1]; /* of each stream, and of no pair */
@@ -264,6 +274,23 @@ size_t bring_up_rows(const struct bring_up *b, const struct bring_up_row *rows[]
 
 /* The pairs that are not shown: the wrong ones first, then those with the most packets. Returns their number. */
 size_t bring_up_others(const struct bring_up *b, const struct bring_up_stream *others[BRING_UP_STREAMS]);
+
+/* ---- answering.c ---- */
+
+/* Takes a packet, for answering_found(). ours: this machine sent it; time: ns, CLOCK_REALTIME. */
+void answering_take(struct bring_up *b, const struct roce_packet *p, bool ours, __u64 time);
+
+/* Whether a responder was found: one host has answered this machine's requests, and no other host asks anything. */
+bool answering_found(const struct bring_up *b);
+
+/* Whether it may be asked: --receiver describes it, and nobody has asked it of late. now: ns, CLOCK_REALTIME. */
+bool answering_can_be_asked(const struct bring_up *b, __u64 now);
+
+/* --receiver describes a host that may be a responder, and nothing has come that would tell. */
+bool answering_is_awaited(const struct bring_up *b);
+
+/* That it was found, and what is missing until it is asked. */
+struct bring_up_text answering_words(const struct bring_up *b);
 
 /* ---- the report ---- */
 

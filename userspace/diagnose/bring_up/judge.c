@@ -667,6 +667,8 @@ void bring_up_take(struct bring_up *b, const struct sniffed *f)
 	if (!roce)
 		return;
 	b->frames++;
+	if (!m.wrong[0])
+		answering_take(b, &m.parsed.packet, ours, f->time);
 	if (ours)
 		take_outward(b, f, &m.parsed.packet);
 	else

@@ -6,8 +6,6 @@
 #include "lib/clock.h"
 #include "userspace/diagnose/bring_up/bring_up.h"
 
-#define QUIET (5 * NSEC_PER_SEC) /* a pair that sends no more gives way to others that do */
-
 /* ---- the table ---- */
 
 struct bring_up_exchange *bring_up_exchange(struct bring_up *b, const struct bring_up_stream *s)
@@ -60,7 +58,7 @@ struct bring_up_stream *bring_up_find(struct bring_up *b, const struct roce_pack
 
 bool bring_up_is_active(const struct bring_up *b, const struct bring_up_stream *s)
 {
-	return s->seen + QUIET >= b->newest;
+	return s->seen + BRING_UP_QUIET >= b->newest;
 }
 
 static void set_shown(struct bring_up *b, const struct bring_up_stream *s)

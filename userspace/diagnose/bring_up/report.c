@@ -66,7 +66,7 @@ void bring_up_list_steps(void)
 	list_words("Of a sender:");
 	for (enum bring_up_step s = 0; s < SENDER_STEPS; s++)
 		list_entry(step_name(s).text, steps[s].words);
-	list_words("Of a responder, with --responder:");
+	list_words("Of a responder, with --responder, or found by itself:");
 	for (enum bring_up_step s = SENDER_STEPS; s < STEPS; s++)
 		list_entry(step_name(s).text, steps[s].words);
 }

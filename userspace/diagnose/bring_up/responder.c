@@ -285,6 +285,12 @@ static bool learn_psn(struct asking *a, const struct asking_answer *n)
 	return true;
 }
 
+/* It refuses the packet with that PSN, so that it expected no other. */
+static bool is_refusal(const struct asking_answer *n, __u32 psn)
+{
+	return n->packet.opcode == ASKING_ACK && !is_ack(n) && !is_nak(n, AETH_NAK_SEQUENCE) && n->packet.number == psn;
+}
+
 /* The first message. The QP may have a past: then it is told by a NAK, or by the ACK of a duplicate, where it goes on. */
 static void ask_taken(struct asking *a)
 {
@@ -302,7 +308,7 @@ static void ask_taken(struct asking *a)
 		if (asking_is_over(a))
 			return;
 		if (!n || !is_ack(n) || n->packet.number != psn) {
-			if (is_ack(first))
+			if (is_ack(first) && !(n && is_refusal(n, psn)))
 				asking_wrong(a, STEP_ack_psn, first, bring_up_text("an ACK of PSN 0x%x", a->begun).text,
 					     "an ACK of PSN 0x%llx", first->packet.number);
 			else if (!n)

@@ -208,16 +208,21 @@ static void add_rest(struct bring_up_page *p)
 	char instead[OTHER_FRAMES_TEXT];
 
 	other_frames_say(&b->other_frames, instead);
+	if (!b->asked && answering_found(b))
+		note(p, "%s", answering_words(b).text);
 	if (b->left_out)
 		note(p, "%llu RoCE packet%s %s left out by %s%s%s", b->left_out, plural(b->left_out), b->left_out == 1 ? "is" : "are",
 		     b->options->peer ? "--peer" : "", b->options->peer && b->options->filter ? " and " : "",
 		     b->options->filter ? "--filter" : "");
 	else if (none && instead[0])
 		note(p, "no RoCE came, but %s", instead);
-	else if (none && b->frames && !b->others)
+	else if (none && b->frames && !b->others && !answering_found(b))
 		note(p, "none of these RoCE packets is a request to this machine; what it sends itself is not judged");
-	else if (none && p->r->step[b->asked ? STEP_neighbour : STEP_link].state == STEP_GOOD)
+	else if (none && !b->frames && p->r->step[b->asked ? STEP_neighbour : STEP_link].state == STEP_GOOD)
 		note(p, "no frame of any kind came (TCP is not listened to)");
+	if (none && !b->asked && !b->frames && answering_is_awaited(b))
+		note(p, "if %s, which --receiver describes, is a responder that nobody asks: --responder does",
+		     address_text(b->end.endpoint->end.gid).text);
 	if (b->others)
 		note(p, "%llu RoCE packet%s passed that %s for others, the last for %s", b->others, plural(b->others),
 		     b->others == 1 ? "is" : "are", address_text(b->other).text);
@@ -312,6 +317,15 @@ static void add_asked(json_t *o, const struct bring_up_asked *a)
 	json_set_count(o, "answers", a->answers);
 }
 
+/* The responder that was found. */
+static json_t *answering_object(const struct bring_up *b)
+{
+	const struct bring_up_answering *a = &b->answering;
+
+	return answering_found(b) ? json_pack("{s:s, s:o, s:b}", "address", address_text(a->address).text, "answers", json_count(a->answers),
+					      "asked", !!b->asked) : json_null();
+}
+
 static json_t *row_object(const struct bring_up *b, const struct bring_up_row *row)
 {
 	return json_pack("{s:f, s:s, s:s, s:o, s:s}", "time", row_seconds(b, row), "from",
@@ -337,6 +351,7 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 		      json_count(sniffer_missed(&b->sniffer)), "others", json_count(b->others), "not_followed", json_count(b->more),
 		      "not_seen", json_text(b->sniffer.why), "wrong", step_or_null(r->wrong), "steps", each, "streams", streams);
 	json_object_set_new(o, "exchange", exchange);
+	json_object_set_new(o, "responder", answering_object(b));
 	if (b->shown)
 		json_object_set_new(o, "pair", pair_object(b->shown->src, b->shown->dst, b->shown->roce ? b->shown->dqpn : NO_QPN,
 							   b->shown->service == SERVICE_RC ? b->shown->answer_qpn : NO_QPN));
