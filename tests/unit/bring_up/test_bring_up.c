@@ -674,6 +674,25 @@ static void test_responders(void **state)
 	assert_true(can_after(BRING_UP_QUIET + 1));
 }
 
+/* What a switch floods between others says nothing of this machine, and is no answer to it. */
+static void test_others(void **state)
+{
+	static const __u8 another[6] = { 2, 0, 0, 0, 0, 0x99 };
+
+	(void)state;
+	exists = false;
+	memcpy(here.mac, another, 6);
+	for (__u32 psn = 1; psn < 5; psn++) {
+		pass(true, RC_ONLY, psn); /* not ours any more */
+		pass(false, ACK, psn);
+	}
+	assert_int_equal(b->answering.answers, 0);
+	assert_false(b->answering.others_ask);
+	memcpy(here.mac, (__u8[]){ 2, 0, 0, 0, 0, 2 }, 6);
+	ask_and_answer(5, 3);
+	assert_true(answering_found(b));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void)
@@ -684,7 +703,7 @@ int main(void)
 		TEST(test_loss_that_heals), TEST(test_states), TEST(test_no_qp), TEST(test_service), TEST(test_uc), TEST(test_sent_again),
 		TEST(test_peer_qpn), TEST(test_cut), TEST(test_stray), TEST(test_quiet), TEST(test_flood), TEST(test_peer),
 		TEST(test_filter), TEST(test_views), TEST(test_pages),
-		TEST(test_responder_is_found), TEST(test_responders),
+		TEST(test_responder_is_found), TEST(test_responders), TEST(test_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Finds by itself that the other end is a responder: it answers what this machine asks, and nobody else asks anything. */
+/* Finds by itself that the other end is a responder: it answers what this machine asks, and nobody asks this machine. */
 #include <string.h>
 
 #include "lib/address.h"
@@ -34,15 +34,15 @@ static void take_answer(struct bring_up *b, const struct roce_packet *p)
 void answering_take(struct bring_up *b, const struct roce_packet *p, bool ours, __u64 time)
 {
 	struct bring_up_answering *a = &b->answering;
-	bool response = p->op & OP_RESPONSE;
+	bool response = p->op & OP_RESPONSE, to_us = places_has_mac(&b->end.places, p->dst_mac);
 
 	if (p->kind != ROCE_PACKET || roce_is_management(p) || !(p->op & OP_KNOWN) || p->op & OP_CNP || b->options->filter)
 		return;
 	if (!ours && b->options->peer && memcmp(p->src, b->options->peer, 16))
 		return;
 	if (!ours && !response)
-		a->others_ask = true;
-	else if (!ours && p->service == SERVICE_RC && places_has_mac(&b->end.places, p->dst_mac))
+		a->others_ask |= to_us || (a->answers && !memcmp(p->src, a->address, 16));
+	else if (!ours && to_us && p->service == SERVICE_RC)
 		take_answer(b, p);
 	if (a->answers && (!memcmp(p->dst, a->address, 16) || !memcmp(p->src, a->address, 16)))
 		a->last = time;

@@ -179,7 +179,7 @@ struct bring_up_answering {
 	__u8 address[16];
 	__u64 answers; /* 0: there is none */
 	__u64 last; /* ns, CLOCK_REALTIME: the last packet to or from it */
-	bool others_ask; /* requests of other hosts have come */
+	bool others_ask; /* somebody asks this machine, or it asks anybody: it is followed as a sender */
 };
 
 struct bring_up {
@@ -280,7 +280,7 @@ size_t bring_up_others(const struct bring_up *b, const struct bring_up_stream *o
 /* Takes a packet, for answering_found(). ours: this machine sent it; time: ns, CLOCK_REALTIME. */
 void answering_take(struct bring_up *b, const struct roce_packet *p, bool ours, __u64 time);
 
-/* Whether a responder was found: one host has answered this machine's requests, and no other host asks anything. */
+/* Whether a responder was found: one host has answered this machine's requests, and neither it nor another one asks. */
 bool answering_found(const struct bring_up *b);
 
 /* Whether it may be asked: --receiver describes it, and nobody has asked it of late. now: ns, CLOCK_REALTIME. */
