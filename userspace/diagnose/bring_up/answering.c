@@ -76,9 +76,8 @@ bool answering_can_be_asked(const struct bring_up *b, __u64 now)
 struct bring_up_text answering_words(const struct bring_up *b)
 {
 	const struct endpoint *t = b->end.endpoint;
-	const char *who = address_text(b->answering.address).text;
-	struct bring_up_text found = bring_up_text("%s has answered %llu times and asks nothing: it is a responder", who,
-						   b->answering.answers);
+	struct bring_up_text found = bring_up_text("%s has answered %llu times and asks nothing: it is a responder",
+						   address_text(b->answering.address).text, b->answering.answers);
 
 	if (is_described(b))
 		return bring_up_text("%s. It is asked step by step when nobody has asked it for %llu s", found.text,
