@@ -256,15 +256,21 @@ struct verbs_queue_key {
 
 /* Value of the map `verbs_cqs`. */
 struct verbs_cq_calls {
+	__u64 since; /* as of struct verbs_calls */
 	__u64 polls, empty, failed, completions, batch_most, notified;
-	__u32 qpn; /* the only QP that uses it; 0: none was seen; VERBS_SEVERAL */
 	__u32 stranger; /* as of struct verbs_calls */
+	__u32 reserved;
 };
 
+/*
+ * The values of the map `verbs_cq_users` are numbers of QPs: of the only one that uses this CQ, or VERBS_SEVERAL. Whoever reads the
+ * calls takes out those that are gone: a program may make another CQ at the same address.
+ */
 #define VERBS_SEVERAL 0xffffffffu
 
 /* Value of the map `verbs_srqs`. refused: WRs. */
 struct verbs_srq_calls {
+	__u64 since; /* as of struct verbs_calls */
 	__u64 posts, wrs, bytes, refused;
 	__u32 stranger, reserved;
 };

@@ -46,6 +46,7 @@ MAP(verbs_calls, HASH, struct verbs_call_key, struct verbs_calls, VERBS_QPS, BPF
 MAP(verbs_past, HASH, struct verbs_past_key, struct verbs_calls, 4096, BPF_F_NO_PREALLOC);
 MAP(verbs_wrs, HASH, struct verbs_block_key, struct verbs_block, VERBS_BLOCKS, BPF_F_NO_PREALLOC);
 MAP(verbs_cqs, HASH, struct verbs_queue_key, struct verbs_cq_calls, VERBS_QPS, BPF_F_NO_PREALLOC);
+MAP(verbs_cq_users, HASH, struct verbs_queue_key, __u32, VERBS_QPS, BPF_F_NO_PREALLOC);
 MAP(verbs_srqs, HASH, struct verbs_queue_key, struct verbs_srq_calls, VERBS_QPS, BPF_F_NO_PREALLOC);
 MAP(verbs_strangers, LRU_HASH, __u32, struct verbs_strangers, 4096, 0);
 MAP(verbs_insides, LRU_HASH, __u64, struct verbs_inside, VERBS_THREADS, 0);
@@ -244,7 +245,10 @@ static __noinline struct verbs_cq_calls *verbs_cq_at(__u64 cq, __u32 pid, __u32 
 		return calls;
 	made = !bpf_map_update_elem(&verbs_cqs, &key, &verbs_no_cq, BPF_NOEXIST);
 	calls = bpf_map_lookup_elem(&verbs_cqs, &key);
-	if (calls && made && !known) {
+	if (!calls || !made)
+		return calls;
+	calls->since = bpf_ktime_get_ns();
+	if (!known) {
 		calls->stranger = 1;
 		verbs_added(pid);
 	}
@@ -253,10 +257,23 @@ static __noinline struct verbs_cq_calls *verbs_cq_at(__u64 cq, __u32 pid, __u32 
 
 static __always_inline void verbs_cq_used(__u64 cq, const struct verbs_call_key *key, bool known)
 {
-	struct verbs_cq_calls *calls = verbs_cq_at(cq, key->pid, known);
+	struct verbs_queue_key queue = { .address = cq, .pid = key->pid };
+	__u32 qpn = key->qpn, *user;
 
-	if (calls && calls->qpn != key->qpn)
-		calls->qpn = calls->qpn ? VERBS_SEVERAL : key->qpn;
+	if (!verbs_cq_at(cq, key->pid, known) || !bpf_map_update_elem(&verbs_cq_users, &queue, &qpn, BPF_NOEXIST))
+		return;
+	user = bpf_map_lookup_elem(&verbs_cq_users, &queue);
+	if (user && *user != qpn)
+		*user = VERBS_SEVERAL;
+}
+
+/* The only QP that uses the CQ; 0: none was seen, or there are several. */
+static __always_inline __u32 verbs_cq_user(__u64 cq, __u32 pid)
+{
+	struct verbs_queue_key queue = { .address = cq, .pid = pid };
+	__u32 *user = bpf_map_lookup_elem(&verbs_cq_users, &queue);
+
+	return user && *user != VERBS_SEVERAL ? *user : 0;
 }
 
 /* Of a call with struct ibv_qp or ibv_qp_ex. NULL: it is not in memory. */
@@ -876,6 +893,7 @@ static __always_inline struct verbs_srq_calls *verbs_srq_of(__u64 srq)
 	made = !bpf_map_update_elem(&verbs_srqs, &key, &verbs_no_srq, BPF_NOEXIST);
 	calls = bpf_map_lookup_elem(&verbs_srqs, &key);
 	if (calls && made) {
+		calls->since = bpf_ktime_get_ns();
 		calls->stranger = 1;
 		verbs_added(key.pid);
 	}
@@ -1423,20 +1441,18 @@ static __noinline int verbs_read_done(void)
 	struct verbs_reading *r = verbs_reading_of(false);
 	struct verbs_user_cq_ex user = { 0 };
 	struct verbs_call_key key = { 0 };
-	struct verbs_cq_calls *cq;
 	struct verbs_completion c;
 	struct verbs_calls *calls;
 
 	if (!r || !(r->has & VERBS_HAS_COMPLETION))
 		return 0;
-	cq = verbs_cq_of(r->cq);
 	key.pid = bpf_get_current_pid_tgid() >> 32;
-	key.qpn = r->has & VERBS_HAS_QPN ? r->qpn : cq ? cq->qpn : 0;
+	key.qpn = r->has & VERBS_HAS_QPN ? r->qpn : verbs_cq_user(r->cq, key.pid);
 	c.opcode = verbs_hide(r->has & VERBS_HAS_OPCODE ? r->opcode : VERBS_UNKNOWN);
 	c.vendor_err = r->vendor_err;
 	c.byte_len = r->byte_len;
 	r->has = r->vendor_err = r->byte_len = 0;
-	if (!key.qpn || key.qpn == VERBS_SEVERAL || !verbs_user(&user, r->cq + VERBS_CQ_EX_STATUS) ||
+	if (!key.qpn || !verbs_user(&user, r->cq + VERBS_CQ_EX_STATUS) ||
 	    !verbs_user(&key.context, r->cq))
 		return 0;
 	c.wr_id = (__u64)user.wr_id_high << 32 | user.wr_id_low;

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,7 +220,19 @@ static void post_extended(unsigned int q, unsigned int count, unsigned int batch
 	printf("refused %u aborted %u used %u\n", refused, aborted, qp_at(q)->used);
 }
 
-static void drain_extended(struct provider_cq *c)
+/* The CQ and its QPs are destroyed, and another one is made at its address. */
+static void another_cq(void)
+{
+	struct provider_cq *made = api.cq(context, beginning);
+
+	memset(qps, 0, sizeof(qps));
+	*cq = *made;
+	free(made);
+	printf("another\n");
+}
+
+/* asks: for the QP of each completion. A program with one QP needs not. */
+static void drain_extended(struct provider_cq *c, bool asks)
 {
 	struct ibv_poll_cq_attr attributes = { 0 };
 	unsigned int sum = 0, errors = 0, receives = 0;
@@ -229,7 +242,8 @@ static void drain_extended(struct provider_cq *c)
 	if (!ibv_start_poll(x, &attributes)) {
 		do {
 			sum++;
-			ibv_wc_read_qp_num(x);
+			if (asks)
+				ibv_wc_read_qp_num(x);
 			if (x->status) {
 				errors += ibv_wc_read_vendor_err(x);
 			} else if (ibv_wc_read_opcode(x) & IBV_WC_RECV) {
@@ -533,7 +547,7 @@ static void command(const char *name, const unsigned int n[4])
 	else if (!strcmp(name, "wr"))
 		post_extended(n[0], n[1], n[2], n[3]);
 	else if (!strcmp(name, "exdrain"))
-		drain_extended(n[0] ? recv_cq : cq);
+		drain_extended(n[0] ? recv_cq : cq, !n[1]);
 	else if (!strcmp(name, "threads"))
 		run_threads(n[0], n[1], n[2], n[3]);
 	else if (!strcmp(name, "fail"))
@@ -546,6 +560,8 @@ static void command(const char *name, const unsigned int n[4])
 		qp_at(n[0])->depth = n[1], printf("depth\n");
 	else if (!strcmp(name, "again")) /* another QP of the same number */
 		qps[n[0] % QPS] = NULL, printf("another %u\n", base(qp_at(n[0]))->qp_num);
+	else if (!strcmp(name, "cq"))
+		another_cq();
 	else if (!strcmp(name, "wrong"))
 		post_wrong(n[0]);
 	else if (!strcmp(name, "strangers"))

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Made-up listings, changes and entries of the kernel's map become QPs with a history. Times are numbers of seconds. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -514,6 +517,75 @@ static void test_many(void **state)
 	free(list);
 }
 
+/* A child that waits to be killed. like: the number that it should have, which is free; 0: any. */
+static pid_t child(pid_t like)
+{
+	FILE *f = like ? fopen("/proc/sys/kernel/ns_last_pid", "we") : NULL;
+	pid_t pid;
+
+	if (f && fprintf(f, "%d", like - 1) > 0)
+		fflush(f);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Another process may take the number first, and end. 0: nobody can choose it. */
+static pid_t child_with(pid_t number)
+{
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = child(number);
+
+		if (pid == number)
+			return pid;
+		end_child(pid);
+	}
+	return 0;
+}
+
+/* A process gets the number of one that has ended, and makes a QP of the same number: netlink alone must tell them apart. */
+static void test_process_again(void **state)
+{
+	pid_t first = child(0), second;
+	struct bed b;
+
+	(void)state;
+	begin(&b, NULL);
+	list(&b, 9);
+	listed(&b, "rxe0", 17, IBV_QPS_RTS)->pid = first;
+	list(&b, 10);
+	listed(&b, "rxe0", 17, IBV_QPS_RTS)->pid = first;
+	processes_begin(b.processes);
+	list(&b, 20);
+	assert_int_equal(event_count, 1);
+	end_child(first);
+	usleep(3000000 / sysconf(_SC_CLK_TCK)); /* starts are known in whole ticks */
+	second = child_with(first);
+	if (!second) {
+		end(&b);
+		skip();
+	}
+	listed(&b, "rxe0", 17, IBV_QPS_RTS)->pid = second;
+	processes_begin(b.processes);
+	list(&b, 30);
+	expect_event(1, "destroyed", 31, true);
+	expect_event(2, "created", 31, true);
+	end_child(second);
+	end(&b);
+}
+
 /* Of those that are gone, so many are remembered, the newest ones. */
 static void test_many_gone(void **state)
 {
@@ -542,6 +614,7 @@ int main(void)
 		cmocka_unit_test(test_number_again),
 		cmocka_unit_test(test_history_is_bounded),
 		cmocka_unit_test(test_netlink),
+		cmocka_unit_test(test_process_again),
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_races),

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/shown.h"
 #include "userspace/observe/host/processes.h"
 
@@ -189,6 +191,14 @@ static bool read_file(__u32 pid, const char *file, char *text, size_t size)
 	return bytes;
 }
 
+/* Ticks since the boot go on while the machine sleeps, and are whole ones. */
+static __u64 monotonic_of(__u64 ticks)
+{
+	__u64 now = now_ns(), slept = clock_ns(CLOCK_BOOTTIME) - now, since_boot = ticks * (NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
+
+	return since_boot > slept ? since_boot - slept : 0;
+}
+
 /* "4711 (name) S 1 ...": the name may have parentheses. The start is the 22nd field (proc(5)). */
 static bool read_stat(__u32 pid, struct process *to)
 {
@@ -201,6 +211,7 @@ static bool read_stat(__u32 pid, struct process *to)
 	if (!begin || !end || end < begin ||
 	    sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &to->start) != 1)
 		return false;
+	to->began = monotonic_of(to->start);
 	snprintf(to->name, sizeof(to->name), "%.*s", (int)(end - begin - 1), begin + 1);
 	shown(to->name);
 	return true;

@@ -15,6 +15,7 @@
 struct process {
 	__u32 pid;	  /* in our PID namespace */
 	__u64 start;	  /* clock ticks since boot */
+	__u64 began;	  /* the same in ns of CLOCK_MONOTONIC, at the earliest: what is older is of another process of that number */
 	char name[32];	  /* as a terminal may show it */
 	char container[PROCESS_CONTAINER]; /* see container_name(); "": none, or not known */
 };

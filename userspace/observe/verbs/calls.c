@@ -14,6 +14,7 @@
 #include "bpf/verbs.skel.h"
 #include "lib/clock.h"
 #include "lib/grow.h"
+#include "userspace/observe/host/processes.h"
 #include "userspace/observe/verbs/calls.h"
 #include "userspace/observe/verbs/cost.h"
 #include "userspace/observe/verbs/hooks.h"
@@ -33,10 +34,10 @@ struct place {
 	__u8 at;
 };
 
-struct process {
+struct watched {
 	__u32 pid;
 	unsigned int qps, qps_searched, tries;
-	__u64 start; /* as in /proc/PID/stat */
+	__u64 start; /* of struct process: its number may become another one's */
 	__u64 searched;
 	enum verbs_blind blind;
 	bool here; /* in this update */
@@ -44,6 +45,12 @@ struct process {
 	size_t place_count, place_room;
 	struct probe_set **sets;
 	size_t set_count, set_room;
+};
+
+/* That a QP uses a CQ. */
+struct use {
+	struct verbs_queue_key cq;
+	__u32 qpn;
 };
 
 struct record {
@@ -55,13 +62,16 @@ struct calls {
 	struct verbs_bpf *bpf;
 	struct calls_options options;
 	bool multi;
-	struct process all; /* probes in every process: pid 0 */
-	struct process *processes; /* by pid */
+	struct processes *processes;
+	struct watched all; /* probes in every process: pid 0 */
+	struct watched *watched; /* by pid */
 	size_t count, room;
 	struct record *records; /* by pid, QPN and age */
 	size_t record_count, record_room;
 	struct record *past; /* of numbers that are another QP's by now */
 	size_t past_count, past_room;
+	struct use *uses; /* by CQ, then QPN */
+	size_t use_count, use_room;
 	struct verbs_cq *cqs;
 	size_t cq_count, cq_room;
 	struct verbs_srq *srqs;
@@ -84,6 +94,7 @@ static void choose(struct verbs_bpf *b, bool wanted)
 	bpf_map__set_autocreate(b->maps.verbs_past, wanted);
 	bpf_map__set_autocreate(b->maps.verbs_wrs, wanted);
 	bpf_map__set_autocreate(b->maps.verbs_cqs, wanted);
+	bpf_map__set_autocreate(b->maps.verbs_cq_users, wanted);
 	bpf_map__set_autocreate(b->maps.verbs_srqs, wanted);
 	bpf_map__set_autocreate(b->maps.verbs_strangers, wanted);
 	bpf_map__set_autocreate(b->maps.verbs_insides, wanted);
@@ -115,7 +126,7 @@ const char *calls_prepare(struct verbs_bpf *b, bool wanted, const struct calls_o
 
 /* ---- attaching ---- */
 
-static bool is_known(const struct process *p, const struct place *place)
+static bool is_known(const struct watched *p, const struct place *place)
 {
 	for (size_t i = 0; i < p->place_count; i++) {
 		const struct place *known = &p->places[i];
@@ -166,7 +177,7 @@ struct found {
 };
 
 /* pid: in whose memory it was found. */
-static struct found find(const struct calls *c, const struct process *owner, __u32 pid, const struct search *s, size_t i)
+static struct found find(const struct calls *c, const struct watched *owner, __u32 pid, const struct search *s, size_t i)
 {
 	const struct search_function *function = &s->functions[i];
 	const struct search_code *code = search_where(s, function->address);
@@ -191,7 +202,7 @@ static struct found find(const struct calls *c, const struct process *owner, __u
 	return f;
 }
 
-static bool add_set(struct process *owner, struct probe_set **set)
+static bool add_set(struct watched *owner, struct probe_set **set)
 {
 	if (!grow(owner->sets, owner->set_count, owner->set_room, (size_t)4))
 		return false;
@@ -202,14 +213,14 @@ static bool add_set(struct process *owner, struct probe_set **set)
 	return true;
 }
 
-static void add_place(struct process *owner, const struct place *place)
+static void add_place(struct watched *owner, const struct place *place)
 {
 	if (grow(owner->places, owner->place_count, owner->place_room, (size_t)32))
 		owner->places[owner->place_count++] = *place;
 }
 
 /* Attaches what is wanted of one file. Returns 0 or an errno. */
-static int attach_code(struct calls *c, struct process *owner, __u32 pid, const struct found *found, size_t count,
+static int attach_code(struct calls *c, struct watched *owner, __u32 pid, const struct found *found, size_t count,
 		       const struct search_code *code)
 {
 	char path[SEARCH_PATH];
@@ -251,7 +262,7 @@ static void say_expensive(struct calls *c, __u32 pid, const bool *expensive)
 }
 
 /* Attaches at the functions that a search has found. pid: in whose memory. owner->pid: whose calls, 0: all. */
-static enum verbs_blind attach(struct calls *c, struct process *owner, __u32 pid, const struct search *s)
+static enum verbs_blind attach(struct calls *c, struct watched *owner, __u32 pid, const struct search *s)
 {
 	struct found *found = calloc(s->count + 1, sizeof(*found));
 	bool expensive[GROUPS] = { false }, wanted = false;
@@ -296,7 +307,7 @@ static enum verbs_blind attach(struct calls *c, struct process *owner, __u32 pid
 	return blind;
 }
 
-static void detach(struct process *p)
+static void detach(struct watched *p)
 {
 	probes_detach(p->sets, p->set_count);
 	for (size_t i = 0; i < p->set_count; i++)
@@ -333,28 +344,19 @@ static void attach_all(struct calls *c)
 
 /* ---- processes ---- */
 
-/* When it began, to tell it from one that gets its number; 0: it has ended. */
-static __u64 start_of(__u32 pid)
+static __u64 start_of(const struct calls *c, __u32 pid)
 {
-	char path[64], text[1024], *at;
-	unsigned long long start = 0;
-	ssize_t got;
-	int fd;
+	const struct process *p = processes_find(c->processes, pid);
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[got > 0 ? got : 0] = 0;
-	at = strrchr(text, ')'); /* the name before it may have any character */
-	for (int i = 0; at && i < 20; i++)
-		at = strchr(at + 1, ' ');
-	return at && sscanf(at, "%llu", &start) == 1 ? start : 0;
+	return p ? p->start : 0;
 }
 
-static void search_in(struct calls *c, struct process *p)
+static bool has_ended(__u32 pid)
+{
+	return kill(pid, 0) && errno == ESRCH;
+}
+
+static void search_in(struct calls *c, struct watched *p)
 {
 	struct search_limits limits = limits_of(c);
 	struct search s;
@@ -367,7 +369,7 @@ static void search_in(struct calls *c, struct process *p)
 	} else {
 		p->tries++;
 		p->blind = s.error ? VERBS_REFUSED : VERBS_NO_PROVIDER;
-		if (s.error && start_of(p->pid))
+		if (s.error && !has_ended(p->pid))
 			notes_add(c->notes, "process %u: its memory cannot be read: %s", p->pid, strerror(s.error));
 		else if (s.cut)
 			notes_add(c->notes, "process %u: only %llu MiB of its memory were looked through, and no device was "
@@ -376,7 +378,7 @@ static void search_in(struct calls *c, struct process *p)
 	search_free(&s);
 }
 
-static bool is_due(const struct process *p, __u64 now)
+static bool is_due(const struct watched *p, __u64 now)
 {
 	if (!p->searched)
 		return true;
@@ -387,16 +389,16 @@ static bool is_due(const struct process *p, __u64 now)
 
 static int by_pid(const void *a, const void *b)
 {
-	const struct process *x = a, *y = b;
+	const struct watched *x = a, *y = b;
 
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static struct process *find_process(const struct calls *c, __u32 pid)
+static struct watched *find_process(const struct calls *c, __u32 pid)
 {
-	struct process key = { .pid = pid };
+	struct watched key = { .pid = pid };
 
-	return c->count ? bsearch(&key, c->processes, c->count, sizeof(key), by_pid) : NULL;
+	return c->count ? bsearch(&key, c->watched, c->count, sizeof(key), by_pid) : NULL;
 }
 
 static int by_number(const void *a, const void *b)
@@ -420,10 +422,10 @@ static void remove_ended(struct calls *c)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
-		struct process *p = &c->processes[i];
+		struct watched *p = &c->watched[i];
 
-		if (p->here && p->start == start_of(p->pid)) {
-			c->processes[kept++] = *p;
+		if (p->here && p->start == start_of(c, p->pid)) {
+			c->watched[kept++] = *p;
 			continue;
 		}
 		detach(p);
@@ -436,12 +438,12 @@ static void remove_ended(struct calls *c)
 /* Unless it is known, or has ended. */
 static void add_process(struct calls *c, __u32 pid, unsigned int qps)
 {
-	struct process p = { .pid = pid, .qps = qps, .start = start_of(pid), .blind = VERBS_NO_PROVIDER, .here = true };
+	struct watched p = { .pid = pid, .qps = qps, .start = start_of(c, pid), .blind = VERBS_NO_PROVIDER, .here = true };
 
-	if (!p.pid || !p.start || find_process(c, p.pid) || !grow(c->processes, c->count, c->room, (size_t)16))
+	if (!p.pid || !p.start || find_process(c, p.pid) || !grow(c->watched, c->count, c->room, (size_t)16))
 		return;
-	c->processes[c->count++] = p;
-	qsort(c->processes, c->count, sizeof(*c->processes), by_pid);
+	c->watched[c->count++] = p;
+	qsort(c->watched, c->count, sizeof(*c->watched), by_pid);
 }
 
 static void update_processes(struct calls *c, const __u32 *pids, size_t count)
@@ -453,9 +455,9 @@ static void update_processes(struct calls *c, const __u32 *pids, size_t count)
 	memcpy(sorted, pids, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), by_number);
 	for (size_t i = 0; i < c->count; i++)
-		c->processes[i].here = false;
+		c->watched[i].here = false;
 	for (size_t i = 0, same; i < count; i += same) {
-		struct process *p = find_process(c, sorted[i]);
+		struct watched *p = find_process(c, sorted[i]);
 
 		for (same = 1; i + same < count && sorted[i + same] == sorted[i]; same++)
 			;
@@ -478,8 +480,8 @@ static void search_due(struct calls *c)
 	__u64 began = now_ns();
 
 	for (size_t i = 0; i < c->count && now_ns() - began < UPDATE_NS; i++) {
-		if (is_due(&c->processes[i], began))
-			search_in(c, &c->processes[i]);
+		if (is_due(&c->watched[i], began))
+			search_in(c, &c->watched[i]);
 	}
 }
 
@@ -524,19 +526,28 @@ static void forget_requests(const struct calls *c, __u32 pid, const struct verbs
 	give_back(c, pid, 0, blocks);
 }
 
-static bool has_ended(__u32 pid)
+/* A process has this number that began after `since`. since 0: not known yet. */
+static bool is_another_process(const struct calls *c, __u32 pid, __u64 since)
 {
-	return kill(pid, 0) && errno == ESRCH;
+	const struct process *p = processes_find(c->processes, pid);
+
+	return p && since && since < p->began;
 }
 
-static bool is_forgotten(const struct record *r, __u64 now)
+/* What was counted since then is of a process that has ended. */
+static bool is_of_ended(const struct calls *c, __u32 pid, __u64 since)
+{
+	return !start_of(c, pid) || is_another_process(c, pid, since);
+}
+
+static bool is_forgotten(const struct calls *c, const struct record *r, __u64 now)
 {
 	const struct verbs_calls *calls = &r->calls;
 	__u64 last = calls->last_completion > calls->last_post ? calls->last_completion : calls->last_post;
 
 	if (calls->since > last)
 		last = calls->since;
-	return now > last + FORGET_NS && has_ended(r->key.pid);
+	return now > last + FORGET_NS && !start_of(c, r->key.pid);
 }
 
 static void take_past(struct calls *c, const struct record *r)
@@ -560,12 +571,14 @@ static void forget(struct calls *c, const struct record *r, bool keep)
 		take_past(c, r);
 }
 
-/* The kernel's half knew its QP, and knows it no more: it was destroyed, and what was counted is final. */
+/* What was counted is final: its process's number is another one's, or the kernel's half knew its QP, and knows it no more. */
 static bool has_died(const struct calls *c, const struct record *r)
 {
 	struct verbs_birth_key key = { .pid = r->key.pid, .qpn = r->key.qpn };
 	struct verbs_birth birth;
 
+	if (is_another_process(c, r->key.pid, r->calls.since))
+		return true;
 	if (!r->calls.born)
 		return false;
 	memcpy(key.device, r->calls.device, sizeof(key.device));
@@ -596,7 +609,7 @@ static void read_records(struct calls *c)
 		key = next;
 		if (!read_record(c, r))
 			continue;
-		if (is_forgotten(r, now))
+		if (is_forgotten(c, r, now))
 			forget(c, r, false);
 		else if (has_died(c, r) && read_record(c, r)) /* again: with its last calls */
 			forget(c, r, true);
@@ -622,6 +635,82 @@ static void read_past(struct calls *c)
 	}
 }
 
+/* ---- which QPs use a CQ ---- */
+
+static int compare_cqs(const void *a, const void *b)
+{
+	const struct use *x = a, *y = b;
+
+	if (x->cq.pid != y->cq.pid)
+		return x->cq.pid < y->cq.pid ? -1 : 1;
+	return x->cq.address < y->cq.address ? -1 : x->cq.address > y->cq.address;
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct use *x = a, *y = b;
+
+	return compare_cqs(x, y) ?: x->qpn < y->qpn ? -1 : x->qpn > y->qpn;
+}
+
+static void add_use(struct calls *c, __u32 pid, __u64 cq, __u32 qpn)
+{
+	if (grow(c->uses, c->use_count, c->use_room, (size_t)64))
+		c->uses[c->use_count++] = (struct use){ { .address = cq, .pid = pid }, qpn };
+}
+
+static void find_uses(struct calls *c)
+{
+	c->use_count = 0;
+	for (size_t i = 0; i < c->record_count; i++) {
+		const struct record *r = &c->records[i];
+
+		if (!r->calls.qp)
+			continue;
+		add_use(c, r->key.pid, r->calls.send_cq, r->key.qpn);
+		add_use(c, r->key.pid, r->calls.recv_cq, r->key.qpn);
+	}
+	if (c->use_count)
+		qsort(c->uses, c->use_count, sizeof(*c->uses), compare_uses);
+}
+
+/* As the map verbs_cq_users has it; 0: none. */
+static __u32 user_of(const struct calls *c, const struct verbs_queue_key *cq)
+{
+	const struct use key = { .cq = *cq }, *end = c->uses + c->use_count;
+	const struct use *u = c->use_count ? bsearch(&key, c->uses, c->use_count, sizeof(key), compare_cqs) : NULL;
+
+	if (!u)
+		return 0;
+	if ((u > c->uses && !compare_cqs(u - 1, u) && u[-1].qpn != u->qpn) || (u + 1 < end && !compare_cqs(u + 1, u) && u[1].qpn != u->qpn))
+		return VERBS_SEVERAL;
+	return u->qpn;
+}
+
+/*
+ * A CQ is destroyed after all of its QPs, and another one may be made at its address. A QP that was seen only since the calls were
+ * read makes it VERBS_SEVERAL in the kernel: that must not be overwritten, or it is put right the next time.
+ */
+static void update_user(const struct calls *c, const struct verbs_queue_key *cq)
+{
+	int fd = bpf_map__fd(c->bpf->maps.verbs_cq_users);
+	__u32 user = user_of(c, cq), now;
+
+	if (bpf_map_lookup_elem(fd, cq, &now) || now == user)
+		return;
+	if (user)
+		bpf_map_update_elem(fd, cq, &user, BPF_EXIST);
+	else
+		bpf_map_delete_elem(fd, cq);
+}
+
+static void forget_cq(const struct calls *c, const struct verbs_queue_key *cq, const struct verbs_cq_calls *calls)
+{
+	bpf_map_delete_elem(bpf_map__fd(c->bpf->maps.verbs_cq_users), cq);
+	if (!bpf_map_delete_elem(bpf_map__fd(c->bpf->maps.verbs_cqs), cq))
+		give_back(c, cq->pid, !!calls->stranger, 0);
+}
+
 static void read_cqs(struct calls *c)
 {
 	int fd = bpf_map__fd(c->bpf->maps.verbs_cqs);
@@ -630,15 +719,16 @@ static void read_cqs(struct calls *c)
 	bool more = !bpf_map_get_next_key(fd, NULL, &key);
 
 	c->cq_count = 0;
+	find_uses(c);
 	for (size_t i = 0; more && i < 2 * VERBS_QPS; i++, key = next) {
 		more = !bpf_map_get_next_key(fd, &key, &next);
 		if (bpf_map_lookup_elem(fd, &key, &calls) || !grow(c->cqs, c->cq_count, c->cq_room, (size_t)16))
 			continue;
-		if (has_ended(key.pid)) {
-			if (!bpf_map_delete_elem(fd, &key))
-				give_back(c, key.pid, !!calls.stranger, 0);
+		if (is_of_ended(c, key.pid, calls.since)) {
+			forget_cq(c, &key, &calls);
 			continue;
 		}
+		update_user(c, &key);
 		c->cqs[c->cq_count++] = (struct verbs_cq){
 			key.pid, key.address, calls.polls, calls.empty, calls.failed,
 			calls.completions, calls.batch_most, calls.notified,
@@ -658,7 +748,7 @@ static void read_srqs(struct calls *c)
 		more = !bpf_map_get_next_key(fd, &key, &next);
 		if (bpf_map_lookup_elem(fd, &key, &calls) || !grow(c->srqs, c->srq_count, c->srq_room, (size_t)16))
 			continue;
-		if (has_ended(key.pid)) {
+		if (is_of_ended(c, key.pid, calls.since)) {
 			if (!bpf_map_delete_elem(fd, &key))
 				give_back(c, key.pid, !!calls.stranger, 0);
 			continue;
@@ -674,8 +764,8 @@ static void read_srqs(struct calls *c)
 static void stop(struct calls *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		detach(&c->processes[i]);
-		c->processes[i].blind = VERBS_STOPPED;
+		detach(&c->watched[i]);
+		c->watched[i].blind = VERBS_STOPPED;
 	}
 	detach(&c->all);
 	cost_close(&c->cost);
@@ -724,6 +814,11 @@ struct calls *calls_open(struct verbs_bpf *b, const struct calls_options *o, str
 	c->bpf = b;
 	c->options = *o;
 	c->notes = notes;
+	c->processes = processes_open();
+	if (!c->processes) {
+		free(c);
+		return NULL;
+	}
 	c->multi = bpf_program__expected_attach_type(b->progs.verbs_calling) != 0;
 	note_pid_namespace(c);
 	raise_limit_of_files();
@@ -740,12 +835,14 @@ void calls_close(struct calls *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->count; i++)
-		detach(&c->processes[i]);
+		detach(&c->watched[i]);
 	detach(&c->all);
 	cost_close(&c->cost);
-	free(c->processes);
+	processes_close(c->processes);
+	free(c->watched);
 	free(c->records);
 	free(c->past);
+	free(c->uses);
 	free(c->cqs);
 	free(c->srqs);
 	free(c);
@@ -754,7 +851,7 @@ void calls_close(struct calls *c)
 void calls_begun(struct calls *c, __u32 pid)
 {
 	__u64 began = now_ns();
-	struct process *p;
+	struct watched *p;
 
 	if (!c->has_cost || c->shown.stopped || c->begun_ns > UPDATE_NS || find_process(c, pid))
 		return;
@@ -772,6 +869,7 @@ void calls_update(struct calls *c, const __u32 *pids, size_t count)
 	if (!c->has_cost)
 		return;
 	c->begun_ns = 0;
+	processes_begin(c->processes);
 	hooks_reap();
 	update_processes(c, pids, count);
 	if (!c->shown.stopped) {
@@ -841,7 +939,7 @@ void calls_gone(struct calls *c, __u32 pid, __u32 qpn, const char *device, __u64
 
 enum verbs_blind calls_blind(const struct calls *c, __u32 pid)
 {
-	const struct process *p = find_process(c, pid);
+	const struct watched *p = find_process(c, pid);
 
 	if (!c->has_cost)
 		return VERBS_REFUSED;

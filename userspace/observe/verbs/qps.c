@@ -89,6 +89,7 @@ static void set_process(struct qps *q, struct verbs_qp *qp, __u32 pid)
 		return;
 	memcpy(qp->qp.program, p->name, sizeof(qp->qp.program));
 	memcpy(qp->container, p->container, sizeof(qp->container));
+	qp->process_start = p->start;
 }
 
 static void set_interface(const struct qps *q, struct verbs_qp *qp)
@@ -210,10 +211,18 @@ void qps_change(struct qps *q, const struct verbs_change *c)
 
 /* ---- what netlink lists ---- */
 
-/* The number is that of another QP by now. That it goes back to RESET is allowed. */
-static bool is_reused(const struct verbs_qp *qp, const struct host_qp *now)
+/* The process of that number is another one by now. */
+static bool is_another_process(const struct qps *q, const struct verbs_qp *qp, __u32 pid)
 {
-	return (qp->qp.pid && now->pid && qp->qp.pid != now->pid) || (qp->qp.type != now->type && qp->qp.type != HOST_QP_GONE);
+	const struct process *p = qp->process_start && qp->qp.pid == pid ? processes_find(q->options.processes, pid) : NULL;
+
+	return p && p->start != qp->process_start;
+}
+
+/* The number is that of another QP by now. That it goes back to RESET is allowed. */
+static bool is_reused(const struct qps *q, const struct verbs_qp *qp, const struct host_qp *now)
+{
+	return is_another_process(q, qp, now->pid) || (qp->qp.pid && now->pid && qp->qp.pid != now->pid) || (qp->qp.type != now->type && qp->qp.type != HOST_QP_GONE);
 }
 
 static void take_listed(struct qps *q, struct verbs_qp *qp, const struct host_qp *now)
@@ -264,7 +273,7 @@ static void take_reading(struct qps *q, const struct host_qp *now)
 {
 	struct qp_entry *e = qp_table_find(&q->table, now->device, now->qpn, now->port);
 
-	if (e && e->changed < q->listing.begun && is_reused(&e->qp, now)) {
+	if (e && e->changed < q->listing.begun && is_reused(q, &e->qp, now)) {
 		miss(q, e, q->listing.ended);
 		e = NULL;
 	}

@@ -53,6 +53,7 @@ struct verbs_qp {
 	bool killed;	   /* gone because its process ended */
 	bool psn_moved;	   /* sq_psn moved since the reading before */
 	char interface[IF_NAMESIZE]; /* ""; unknown */
+	__u64 process_start; /* of struct process; 0: not known */
 	char container[VERBS_CONTAINER]; /* from its process's cgroup; "": none */
 	struct verbs_attributes attributes; /* .known 0: not known */
 	enum verbs_blind blind;
