@@ -11,26 +11,26 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_netlink.h>
 
+#include "lib/grow.h"
 #include "roce/packet/base.h"
 #include "userspace/observe/host/processes.h"
 #include "userspace/observe/host/rdma.h"
 
 #define UNKNOWN 0xfe /* type or state unknown */
+#define FIRST_ROOM ((size_t)16) /* items of a list */
 #define ANSWER_SECONDS 1 /* the kernel answers at once: after this there is no answer */
-
-struct list {
-	void *items;
-	size_t count, room;
-};
 
 struct rdma {
 	struct nl_sock *socket;
-	struct list devices; /* struct rdma_host_device */
-	struct list qps;     /* struct host_qp */
+	struct rdma_host_device *devices;
+	size_t device_count, device_room;
+	struct host_qp *qps;
+	size_t qp_count, qp_room;
 	bool qps_complete;
 	struct processes *processes;
 	struct rdma_counters counters; /* of one device */
-	struct list mrs; /* struct host_mr */
+	struct host_mr *mrs;
+	size_t mr_count, mr_room;
 };
 
 /* ---- asking ---- */
@@ -66,10 +66,10 @@ void rdma_close(struct rdma *r)
 		return;
 	nl_socket_free(r->socket);
 	processes_close(r->processes);
-	free(r->devices.items);
-	free(r->qps.items);
+	free(r->devices);
+	free(r->qps);
 	free(r->counters.items);
-	free(r->mrs.items);
+	free(r->mrs);
 	free(r);
 }
 
@@ -103,22 +103,6 @@ static bool ask(struct rdma *r, const struct rdma_question *q, nl_recvmsg_msg_cb
 		connect_socket(r->socket);
 	}
 	return good;
-}
-
-/* Makes room for one more item at the end. false: no memory. */
-static bool grow(struct list *l, size_t size)
-{
-	size_t larger = l->room ? l->room * 2 : 16;
-	void *moved;
-
-	if (l->count < l->room)
-		return true;
-	moved = realloc(l->items, larger * size);
-	if (moved) {
-		l->items = moved;
-		l->room = larger;
-	}
-	return moved;
 }
 
 static bool has(const struct nlattr *a, int bytes)
@@ -162,9 +146,10 @@ static int take_device(struct nl_msg *m, void *context)
 	struct nlattr *a[RDMA_NLDEV_ATTR_MAX];
 	struct rdma_host_device *d;
 
-	if (!parse(nlmsg_hdr(m), a) || !a[RDMA_NLDEV_ATTR_DEV_INDEX] || !grow(&r->devices, sizeof(*d)))
+	if (!parse(nlmsg_hdr(m), a) || !a[RDMA_NLDEV_ATTR_DEV_INDEX] ||
+	    !grow(r->devices, r->device_count, r->device_room, FIRST_ROOM))
 		return NL_OK;
-	d = (struct rdma_host_device *)r->devices.items + r->devices.count++;
+	d = &r->devices[r->device_count++];
 	*d = (struct rdma_host_device){
 		.index = u32_of(a[RDMA_NLDEV_ATTR_DEV_INDEX], 0),
 		.ports = u32_of(a[RDMA_NLDEV_ATTR_PORT_INDEX], 0), /* for a device this attribute is the number of ports */
@@ -203,17 +188,17 @@ size_t rdma_devices(struct rdma *r, const struct rdma_host_device **list)
 {
 	struct rdma_host_device *d;
 
-	r->devices.count = 0;
+	r->device_count = 0;
 	ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_GET, .dump = true }, take_device, r);
-	*list = d = r->devices.items;
-	for (size_t i = 0; i < r->devices.count; i++, d++) {
+	*list = d = r->devices;
+	for (size_t i = 0; i < r->device_count; i++, d++) {
 		ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_GET_CHARDEV, .device = d, .character = "uverbs" },
 		    take_driver, d);
 		for (__u32 port = 1; port <= d->ports && port <= RDMA_PORTS; port++)
 			ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_PORT_GET, .device = d, .port = port },
 			    take_port, &d->interface[port - 1]);
 	}
-	return r->devices.count;
+	return r->device_count;
 }
 
 /* ---- QPs ---- */
@@ -250,10 +235,10 @@ void rdma_parse_qps(const struct nlmsghdr *message, void (*take)(void *context, 
 			take(context, &qp);
 }
 
-struct qps {
-	struct list *list;
+/* For what a device's answer is kept. */
+struct keeping {
+	struct rdma *r;
 	const struct rdma_host_device *device;
-	struct processes *processes;
 };
 
 static void name_program(struct processes *p, struct host_qp *qp)
@@ -266,16 +251,19 @@ static void name_program(struct processes *p, struct host_qp *qp)
 
 static void keep_qp(void *context, const struct host_qp *qp)
 {
-	const struct qps *q = context;
+	const struct keeping *k = context;
+	struct rdma *r = k->r;
 	struct host_qp *to;
 
-	if (!grow(q->list, sizeof(*to)))
+	if (!grow(r->qps, r->qp_count, r->qp_room, FIRST_ROOM)) {
+		r->qps_complete = false;
 		return;
-	to = (struct host_qp *)q->list->items + q->list->count++;
+	}
+	to = &r->qps[r->qp_count++];
 	*to = *qp;
-	memcpy(to->device, q->device->name, sizeof(to->device));
+	memcpy(to->device, k->device->name, sizeof(to->device));
 	if (to->pid)
-		name_program(q->processes, to);
+		name_program(r->processes, to);
 }
 
 static int take_qps(struct nl_msg *m, void *context)
@@ -293,18 +281,19 @@ static int compare_qps(const void *a, const void *b)
 
 size_t rdma_qps(struct rdma *r, const struct host_qp **list)
 {
-	const struct rdma_host_device *d = r->devices.items;
+	const struct rdma_host_device *d = r->devices;
 
-	r->qps.count = 0;
+	r->qp_count = 0;
 	r->qps_complete = true;
 	processes_begin(r->processes);
-	for (size_t i = 0; i < r->devices.count; i++, d++)
-		r->qps_complete &= ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_RES_QP_GET, .dump = true, .device = d },
-				       take_qps, &(struct qps){ &r->qps, d, r->processes });
-	if (r->qps.count)
-		qsort(r->qps.items, r->qps.count, sizeof(struct host_qp), compare_qps);
-	*list = r->qps.items;
-	return r->qps.count;
+	for (size_t i = 0; i < r->device_count; i++, d++)
+		if (!ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_RES_QP_GET, .dump = true, .device = d }, take_qps,
+			 &(struct keeping){ r, d }))
+			r->qps_complete = false;
+	if (r->qp_count)
+		qsort(r->qps, r->qp_count, sizeof(*r->qps), compare_qps);
+	*list = r->qps;
+	return r->qp_count;
 }
 
 bool rdma_qps_complete(const struct rdma *r)
@@ -331,16 +320,13 @@ static struct rdma_counter *find_counter(struct rdma_counters *c, const char *na
 static void add_counter(struct rdma_counters *c, const char *name, __u64 value)
 {
 	struct rdma_counter *known = find_counter(c, name);
-	struct list l = { c->items, c->count, c->room };
 
 	if (known) {
 		known->value += value;
 		return;
 	}
-	if (!grow(&l, sizeof(*c->items)))
+	if (!grow(c->items, c->count, c->room, FIRST_ROOM))
 		return;
-	c->items = l.items;
-	c->room = l.room;
 	known = &c->items[c->count++];
 	known->value = value;
 	snprintf(known->name, sizeof(known->name), "%s", name);
@@ -385,9 +371,9 @@ static bool ask_counters(struct rdma *r, const struct rdma_host_device *d)
 
 void rdma_counters(struct rdma *r, rdma_take_counter *take, void *context)
 {
-	const struct rdma_host_device *d = r->devices.items;
+	const struct rdma_host_device *d = r->devices;
 
-	for (size_t i = 0; i < r->devices.count; i++, d++) {
+	for (size_t i = 0; i < r->device_count; i++, d++) {
 		if (!ask_counters(r, d))
 			continue;
 		for (size_t c = 0; c < r->counters.count; c++)
@@ -429,21 +415,16 @@ void rdma_parse_mrs(const struct nlmsghdr *message, void (*take)(void *context, 
 			take(context, &mr);
 }
 
-struct mrs {
-	struct list *list;
-	const struct rdma_host_device *device;
-};
-
 static void keep_mr(void *context, const struct host_mr *mr)
 {
-	const struct mrs *m = context;
+	const struct keeping *k = context;
 	struct host_mr *to;
 
-	if (!grow(m->list, sizeof(*to)))
+	if (!grow(k->r->mrs, k->r->mr_count, k->r->mr_room, FIRST_ROOM))
 		return;
-	to = (struct host_mr *)m->list->items + m->list->count++;
+	to = &k->r->mrs[k->r->mr_count++];
 	*to = *mr;
-	memcpy(to->device, m->device->name, sizeof(to->device));
+	memcpy(to->device, k->device->name, sizeof(to->device));
 }
 
 static int take_mrs(struct nl_msg *m, void *context)
@@ -454,12 +435,12 @@ static int take_mrs(struct nl_msg *m, void *context)
 
 size_t rdma_mrs(struct rdma *r, const struct host_mr **list)
 {
-	const struct rdma_host_device *d = r->devices.items;
+	const struct rdma_host_device *d = r->devices;
 
-	r->mrs.count = 0;
-	for (size_t i = 0; i < r->devices.count; i++, d++)
+	r->mr_count = 0;
+	for (size_t i = 0; i < r->device_count; i++, d++)
 		ask(r, &(struct rdma_question){ .command = RDMA_NLDEV_CMD_RES_MR_GET, .dump = true, .device = d }, take_mrs,
-		    &(struct mrs){ &r->mrs, d });
-	*list = r->mrs.items;
-	return r->mrs.count;
+		    &(struct keeping){ r, d });
+	*list = r->mrs;
+	return r->mr_count;
 }
