@@ -216,11 +216,6 @@ bool terminal_size(int fd, size_t *width, size_t *height)
 	return true;
 }
 
-int terminal_key(void)
-{
-	return getch();
-}
-
 bool terminal_takes(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -233,6 +228,17 @@ bool terminal_gone(void)
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 
 	return poll(&in, 1, 0) == 1 && in.revents & (POLLHUP | POLLERR | POLLNVAL);
+}
+
+bool terminal_keys(bool (*take)(void *context, int key), void *context, bool *any)
+{
+	*any = false;
+	if (terminal_gone())
+		return false;
+	for (int key; (key = getch()) != ERR; *any = true)
+		if (!take(context, key))
+			return false;
+	return true;
 }
 
 void terminal_end(void)

@@ -24,8 +24,8 @@ bool terminal_takes(void);
 /* Whether the terminal has gone. */
 bool terminal_gone(void);
 
-/* The next key, of ncurses; -1: there is none. */
-int terminal_key(void);
+/* Passes on each key (of ncurses) that has come. *any: whether there was one. false: the terminal has gone, or take() has returned false. */
+bool terminal_keys(bool (*take)(void *context, int key), void *context, bool *any);
 
 /* The last line on standard error since the last call. false: there was none. */
 bool terminal_message(char *line, size_t size);

@@ -58,20 +58,28 @@ static void draw(struct bring_up *b, struct meanwhile *m)
 	page_show(&m->lines, &m->scroll, b->full ? "e only what fits  q quit  arrows scroll" : "e everything  q quit");
 }
 
+struct keyed {
+	struct bring_up *b;
+	struct meanwhile *m;
+};
+
+static bool take_key(void *context, int key)
+{
+	const struct keyed *k = context;
+
+	if (key == 'e')
+		k->b->full = !k->b->full;
+	page_scroll(&k->m->lines, &k->m->scroll, key);
+	return key != 'q';
+}
+
 /* Whether the page has changed. */
 static bool take_keys(struct bring_up *b, struct meanwhile *m)
 {
-	bool any = false;
+	bool any;
 
-	if (terminal_gone())
+	if (!terminal_keys(take_key, &(struct keyed){ b, m }, &any))
 		stop = 1;
-	for (int key; (key = terminal_key()) >= 0; any = true) {
-		if (key == 'q')
-			stop = 1;
-		if (key == 'e')
-			b->full = !b->full;
-		page_scroll(&m->lines, &m->scroll, key);
-	}
 	return any;
 }
 

@@ -40,9 +40,9 @@ static int draw_state(const struct screen *s)
 		 s->reversed ? ", reversed" : "");
 	draw_text(LINES - 1, x, COLS, STYLE_PLAIN, text, false);
 	x += strlen(text);
-	if (!s->filter)
+	if (!s->filter.filter)
 		return x;
-	snprintf(text, sizeof(text), "%zu shown: %.*s  ", screen_shown(s)->rows.shown_count, COLS / 2, s->filter_text);
+	snprintf(text, sizeof(text), "%zu shown: %.*s  ", screen_shown(s)->rows.shown_count, COLS / 2, s->filter.text);
 	draw_text(LINES - 1, x, COLS, STYLE_HINT, text, false);
 	return x + strlen(text);
 }
@@ -51,8 +51,8 @@ void draw_foot(const struct screen *s)
 {
 	int x;
 
-	if (s->typing.on) {
-		typing_draw(&s->typing, "filter", s->message);
+	if (s->filter.typing.on) {
+		typing_draw(&s->filter.typing, "filter", s->message);
 		return;
 	}
 	x = draw_state(s);

@@ -7,33 +7,14 @@
 
 /* ---- the filter ---- */
 
-static void use_filter(struct screen *s, const struct screen_source *source)
-{
-	char mistake[FILTER_MISTAKE];
-	struct filter *filter = NULL;
-
-	if (s->typing.text[strspn(s->typing.text, " ")]) {
-		filter = filter_parse(s->typing.text, mistake);
-		if (!filter) {
-			format_safe(s->message, sizeof(s->message), mistake);
-			return;
-		}
-	}
-	filter_free(s->filter);
-	s->filter = filter;
-	strcpy(s->filter_text, s->typing.text);
-	s->typing.on = false;
-	rows_filter(&s->live.rows, source->now, s->filter);
-	if (s->paused)
-		rows_filter(&s->frozen.rows, &s->held.snapshot, s->filter);
-	screen_reorder(s);
-}
-
 static void type_key(struct screen *s, const struct screen_source *source, int key)
 {
-	s->message[0] = '\0';
-	if (typing_key(&s->typing, key))
-		use_filter(s, source);
+	if (!typed_filter_key(&s->filter, key, s->message))
+		return;
+	rows_filter(&s->live.rows, source->now, s->filter.filter);
+	if (s->paused)
+		rows_filter(&s->frozen.rows, &s->held.snapshot, s->filter.filter);
+	screen_reorder(s);
 }
 
 /* ---- pause and zero ---- */
@@ -120,7 +101,7 @@ static bool table_key(struct screen *s, const struct screen_source *source, int 
 		screen_reorder(s);
 		break;
 	case '/':
-		typing_begin(&s->typing, s->filter_text);
+		typing_begin(&s->filter.typing, s->filter.text);
 		break;
 	default:
 		if (typing_is_enter(key))
@@ -186,7 +167,7 @@ bool key_take(struct screen *s, const struct screen_source *source, int key)
 {
 	if (key == KEY_RESIZE)
 		return true;
-	if (s->typing.on) {
+	if (s->filter.typing.on) {
 		type_key(s, source, key);
 		return true;
 	}

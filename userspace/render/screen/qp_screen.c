@@ -7,11 +7,11 @@
 #include "lib/terminal/draw.h"
 #include "lib/terminal/place.h"
 #include "lib/terminal/terminal.h"
-#include "lib/terminal/typing.h"
 #include "roce/packet/base.h"
 #include "userspace/observe/verbs/qp_filter.h"
 #include "userspace/render/screen/grid.h"
 #include "userspace/render/screen/qp_screen.h"
+#include "userspace/render/screen/typed_filter.h"
 
 #define TEXT TYPING_TEXT
 
@@ -27,9 +27,8 @@ struct identity {
 struct qp_screen {
 	struct place place;
 	struct identity at; /* the QP of the cursor */
-	struct filter *filter;
-	char filter_text[TEXT], message[TEXT]; /* message: shown instead of the keys until the next key */
-	struct typing typing;
+	struct typed_filter filter;
+	char message[TEXT]; /* shown instead of the keys until the next key */
 	enum page page, behind; /* behind: to which a help or host page returns */
 	struct lines lines;	/* of a page of text */
 	size_t scroll;
@@ -182,14 +181,14 @@ static void draw_foot(const struct qp_screen *s, const struct verbs_shown *v)
 	char text[TEXT + 32];
 	int x = 0;
 
-	if (s->typing.on) {
-		typing_draw(&s->typing, "filter", s->message);
+	if (s->filter.typing.on) {
+		typing_draw(&s->filter.typing, "filter", s->message);
 		return;
 	}
 	if (s->page != PAGE_TABLE) {
 		x = page_place(&s->lines, s->scroll, 0);
-	} else if (s->filter) {
-		snprintf(text, sizeof(text), "%zu shown: %.*s  ", v->rows->count, COLS / 2, s->filter_text);
+	} else if (s->filter.filter) {
+		snprintf(text, sizeof(text), "%zu shown: %.*s  ", v->rows->count, COLS / 2, s->filter.text);
 		draw_text(LINES - 1, 0, COLS, STYLE_HINT, text, false);
 		x = strlen(text);
 	}
@@ -255,23 +254,11 @@ static void draw(struct qp_screen *s, const struct verbs_shown *v)
 
 /* ---- keys ---- */
 
-static void use_filter(struct qp_screen *s, const struct verbs_shown *v, struct qp_rows *rows)
+static void type_key(struct qp_screen *s, const struct verbs_shown *v, struct qp_rows *rows, int key)
 {
-	char mistake[FILTER_MISTAKE];
-	struct filter *filter = NULL;
-
-	if (s->typing.text[strspn(s->typing.text, " ")]) {
-		filter = qp_filter_parse(s->typing.text, mistake);
-		if (!filter) {
-			format_safe(s->message, sizeof(s->message), mistake);
-			return;
-		}
-	}
-	filter_free(s->filter);
-	s->filter = filter;
-	strcpy(s->filter_text, s->typing.text);
-	s->typing.on = false;
-	qp_rows_filter(rows, s->filter);
+	if (!typed_filter_key(&s->filter, key, s->message))
+		return;
+	qp_rows_filter(rows, s->filter.filter);
 	settle(s, v);
 }
 
@@ -316,7 +303,7 @@ static bool table_key(struct qp_screen *s, const struct verbs_shown *v, int key)
 	if (place_key(&s->place, key, v->rows->count, table_room(v))) {
 		remember(s, v->rows);
 	} else if (key == '/') {
-		typing_begin(&s->typing, s->filter_text);
+		typing_begin(&s->filter.typing, s->filter.text);
 	} else if (typing_is_enter(key) && v->rows->count) {
 		s->place.follows = true;
 		show_page(s, PAGE_QP);
@@ -324,17 +311,26 @@ static bool table_key(struct qp_screen *s, const struct verbs_shown *v, int key)
 	return key != 'q';
 }
 
+struct keyed {
+	struct qp_screen *screen;
+	const struct verbs_shown *shown;
+	struct qp_rows *rows;
+};
+
 /* false: the user quits. */
-static bool take_key(struct qp_screen *s, const struct verbs_shown *v, struct qp_rows *rows, int key)
+static bool take_key(void *context, int key)
 {
+	const struct keyed *k = context;
+	const struct verbs_shown *v = k->shown;
+	struct qp_screen *s = k->screen;
+
 	if (key == KEY_RESIZE)
 		return true;
-	s->message[0] = '\0';
-	if (s->typing.on) {
-		if (typing_key(&s->typing, key))
-			use_filter(s, v, rows);
+	if (s->filter.typing.on) {
+		type_key(s, v, k->rows, key);
 		return true;
 	}
+	s->message[0] = '\0';
 	if (key == '?' || key == KEY_F(1))
 		show_page(s, PAGE_HELP);
 	else if (key == 'i')
@@ -353,17 +349,13 @@ static bool take_key(struct qp_screen *s, const struct verbs_shown *v, struct qp
 struct qp_screen *qp_screen_begin(const char *filter)
 {
 	struct qp_screen *s = calloc(1, sizeof(*s));
-	char mistake[FILTER_MISTAKE];
 	bool colour;
 
 	if (!s)
 		return NULL;
-	if (filter && strlen(filter) < sizeof(s->filter_text)) {
-		s->filter = qp_filter_parse(filter, mistake);
-		format_safe(s->filter_text, sizeof(s->filter_text), filter);
-	}
+	typed_filter_begin(&s->filter, qp_filter_parse, filter);
 	if (!terminal_begin(&s->utf8, &colour)) {
-		filter_free(s->filter);
+		typed_filter_free(&s->filter);
 		free(s);
 		return NULL;
 	}
@@ -373,7 +365,7 @@ struct qp_screen *qp_screen_begin(const char *filter)
 
 const struct filter *qp_screen_filter(const struct qp_screen *s)
 {
-	return s->filter;
+	return s->filter.filter;
 }
 
 static void add_sample(struct qp_screen *s, const struct qp_rows *r)
@@ -400,14 +392,11 @@ void qp_screen_show(struct qp_screen *s, const struct verbs_shown *shown)
 
 bool qp_screen_key(struct qp_screen *s, const struct verbs_shown *shown, struct qp_rows *rows)
 {
-	bool any = false;
+	bool any;
 
-	if (terminal_gone())
-		return false;
 	settle(s, shown);
-	for (int key; (key = terminal_key()) != ERR; any = true)
-		if (!take_key(s, shown, rows, key))
-			return false;
+	if (!terminal_keys(take_key, &(struct keyed){ s, shown, rows }, &any))
+		return false;
 	if (any)
 		draw(s, shown);
 	return true;
@@ -419,6 +408,6 @@ void qp_screen_end(struct qp_screen *s)
 		return;
 	terminal_end();
 	lines_clear(&s->lines);
-	filter_free(s->filter);
+	typed_filter_free(&s->filter);
 	free(s);
 }

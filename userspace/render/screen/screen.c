@@ -55,19 +55,15 @@ struct screen *screen_begin(const char *filter)
 {
 	static const struct snapshot nothing;
 	struct screen *s = calloc(1, sizeof(*s));
-	char mistake[FILTER_MISTAKE];
 	bool colour;
 
 	if (!s)
 		return NULL;
 	s->sorted = COLUMN_WORST;
 	columns_begin(&s->measured);
-	if (filter && strlen(filter) < sizeof(s->filter_text)) {
-		s->filter = filter_parse(filter, mistake);
-		format_safe(s->filter_text, sizeof(s->filter_text), filter);
-	}
+	typed_filter_begin(&s->filter, filter_parse, filter);
 	if (!terminal_begin(&s->utf8, &colour)) {
-		filter_free(s->filter);
+		typed_filter_free(&s->filter);
 		free(s);
 		return NULL;
 	}
@@ -83,7 +79,7 @@ void screen_show(struct screen *s, const struct screen_source *source)
 		.previous = source->previous,
 		.base = s->base.held ? &s->base.snapshot : NULL,
 		.history = source->history,
-		.filter = s->filter,
+		.filter = s->filter.filter,
 	};
 
 	take_message(s);
@@ -98,15 +94,24 @@ void screen_show(struct screen *s, const struct screen_source *source)
 	draw(s, source);
 }
 
+struct keyed {
+	struct screen *screen;
+	const struct screen_source *source;
+};
+
+static bool take(void *context, int key)
+{
+	const struct keyed *k = context;
+
+	return key_take(k->screen, k->source, key);
+}
+
 bool screen_key(struct screen *s, const struct screen_source *source)
 {
-	bool any = false;
+	bool any;
 
-	if (terminal_gone())
+	if (!terminal_keys(take, &(struct keyed){ s, source }, &any))
 		return false;
-	for (int key; (key = getch()) != ERR; any = true)
-		if (!key_take(s, source, key))
-			return false;
 	if (any)
 		draw(s, source);
 	return true;
@@ -122,6 +127,6 @@ void screen_end(struct screen *s)
 	hold_release(&s->held);
 	hold_release(&s->base);
 	lines_clear(&s->lines);
-	filter_free(s->filter);
+	typed_filter_free(&s->filter);
 	free(s);
 }

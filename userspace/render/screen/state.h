@@ -10,6 +10,7 @@
 #include "userspace/render/screen/format.h"
 #include "userspace/render/screen/hold.h"
 #include "userspace/render/screen/screen.h"
+#include "userspace/render/screen/typed_filter.h"
 
 #define TEXT TYPING_TEXT /* bytes of a typed line or a message */
 
@@ -62,9 +63,7 @@ struct screen {
 	struct cursor cursor;
 	struct text_table measured; /* the widths that cells have needed */
 
-	struct filter *filter;
-	char filter_text[TEXT];
-	struct typing typing; /* the user is typing a filter */
+	struct typed_filter filter;
 	char message[TEXT]; /* shown instead of the keys until the next key */
 
 	enum screen_page page, behind; /* behind: the page to which a help or host page returns */
