@@ -128,6 +128,23 @@ static void time_all(struct provider *p, double ns[BEGINNINGS][KINDS])
 	}
 }
 
+/* Without probes the figures would be those of nothing. before: what the provider was given before they came. */
+static void prove(struct calls *c, const struct provider *p, const struct truth before[BEGINNINGS])
+{
+	__u32 self = getpid();
+
+	calls_update(c, &self, 1);
+	for (size_t i = 0; i < BEGINNINGS; i++) {
+		const struct truth *t = &p[i].qp->truth;
+		const struct verbs_calls *counted = calls_find(c, self, p[i].qp->x.qp_base.qp_num, NULL, 0);
+
+		if (!counted || counted->count[VERBS_posts] != t->posts - before[i].posts ||
+		    counted->count[VERBS_recv_posts] != t->recv_posts - before[i].recv_posts ||
+		    counted->count[VERBS_completions] != t->completions - before[i].completions)
+			die("the probes have not counted each call");
+	}
+}
+
 /* A file that is named as a device of verbs is. */
 static int open_device(void)
 {
@@ -178,6 +195,7 @@ int main(int argc, char **argv)
 	const struct calls_options o = { .expensive = true, .any_uverbs = true, .no_devices = true };
 	static double bare[BEGINNINGS][KINDS], probed[BEGINNINGS][KINDS];
 	struct provider p[BEGINNINGS];
+	struct truth before[BEGINNINGS];
 	struct verbs_bpf *b;
 	struct calls *c;
 	int fd = open_device();
@@ -196,7 +214,10 @@ int main(int argc, char **argv)
 	remove_device(fd);
 	if (!c)
 		die("the kernel refuses probes");
+	for (size_t i = 0; i < BEGINNINGS; i++)
+		before[i] = p[i].qp->truth;
 	time_all(p, probed);
+	prove(c, p, before);
 	printf("{\"verbs\": [");
 	for (size_t i = 0; i < BEGINNINGS; i++) {
 		for (size_t k = 0; k < KINDS; k++)
