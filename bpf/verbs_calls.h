@@ -645,6 +645,18 @@ static __always_inline struct verbs_inside *verbs_leave(__u32 at)
 	return inside && inside->object ? inside : NULL;
 }
 
+/* The same of a call that was refused, which ends here. NULL: it was not, or its entry was not seen. */
+static __always_inline struct verbs_inside *verbs_leave_refused(__u32 at, int rc, __u64 *object)
+{
+	struct verbs_inside *inside = verbs_leave(at);
+
+	if (!inside)
+		return NULL;
+	*object = inside->object;
+	inside->object = 0;
+	return rc ? inside : NULL;
+}
+
 static __noinline int verbs_post_send(__u64 qp, __u64 wr, __u64 bad)
 {
 	struct verbs_list l = verbs_list(wr);
@@ -768,19 +780,12 @@ static __noinline int verbs_refused(struct verbs_calls *calls, const struct verb
 
 static __noinline int verbs_post_send_done(int rc)
 {
-	struct verbs_inside *inside = verbs_leave(VERBS_AT_POST_SEND);
-	struct verbs_calls *calls;
 	struct verbs_call_key key;
-	__u64 bad = 0, qp;
+	__u64 bad = 0, qp = 0;
+	struct verbs_inside *inside = verbs_leave_refused(VERBS_AT_POST_SEND, rc, &qp);
+	struct verbs_calls *calls = inside ? verbs_calls_at(qp, &key) : NULL;
 
-	if (!inside)
-		return 0;
-	qp = inside->object;
-	inside->object = 0;
-	if (!rc)
-		return 0;
-	calls = verbs_calls_at(qp, &key);
-	if (!calls)
+	if (!inside || !calls)
 		return 0;
 	verbs_user(&bad, inside->bad);
 	return verbs_refused(calls, inside, bad == inside->first ? 0 : bad);
@@ -858,20 +863,13 @@ static __always_inline void verbs_receives_refused(struct verbs_receives *r, __u
 
 static __noinline int verbs_post_recv_done(int rc)
 {
-	struct verbs_inside *inside = verbs_leave(VERBS_AT_POST_RECV);
 	struct verbs_receives r = { .wrs = verbs_zero, .bytes = verbs_zero, .unreadable = verbs_zero };
-	struct verbs_calls *calls;
 	struct verbs_call_key key;
-	__u64 qp;
+	__u64 qp = 0;
+	struct verbs_inside *inside = verbs_leave_refused(VERBS_AT_POST_RECV, rc, &qp);
+	struct verbs_calls *calls = inside ? verbs_calls_at(qp, &key) : NULL;
 
-	if (!inside)
-		return 0;
-	qp = inside->object;
-	inside->object = 0;
-	if (!rc)
-		return 0;
-	calls = verbs_calls_at(qp, &key);
-	if (!calls)
+	if (!inside || !calls)
 		return 0;
 	verbs_receives_refused(&r, inside->bad, inside->from);
 	if (!r.wrs)
@@ -922,14 +920,12 @@ static __noinline int verbs_post_srq_recv(__u64 srq, __u64 wr, __u64 bad)
 
 static __noinline int verbs_post_srq_recv_done(int rc)
 {
-	struct verbs_inside *inside = verbs_leave(VERBS_AT_POST_SRQ_RECV);
-	struct verbs_srq_calls *calls = inside ? verbs_srq_of(inside->object) : NULL;
 	struct verbs_receives r = { .wrs = verbs_zero, .bytes = verbs_zero, .unreadable = verbs_zero };
+	__u64 srq = 0;
+	struct verbs_inside *inside = verbs_leave_refused(VERBS_AT_POST_SRQ_RECV, rc, &srq);
+	struct verbs_srq_calls *calls = inside ? verbs_srq_of(srq) : NULL;
 
-	if (!inside)
-		return 0;
-	inside->object = 0;
-	if (!rc || !calls)
+	if (!inside || !calls)
 		return 0;
 	verbs_receives_refused(&r, inside->bad, inside->from);
 	verbs_add(calls->refused, r.wrs);
@@ -1394,19 +1390,12 @@ static __noinline int verbs_wr_complete(__u64 qp)
 
 static __noinline int verbs_wr_complete_done(int rc)
 {
-	struct verbs_inside *inside = verbs_leave(VERBS_AT_WR_COMPLETE);
-	struct verbs_calls *calls;
 	struct verbs_call_key key;
-	__u64 qp;
+	__u64 qp = 0;
+	struct verbs_inside *inside = verbs_leave_refused(VERBS_AT_WR_COMPLETE, rc, &qp);
+	struct verbs_calls *calls = inside ? verbs_calls_at(qp, &key) : NULL;
 
-	if (!inside)
-		return 0;
-	qp = inside->object;
-	inside->object = 0;
-	if (!rc)
-		return 0;
-	calls = verbs_calls_at(qp, &key);
-	return calls ? verbs_refused(calls, inside, 0) : 0;
+	return inside && calls ? verbs_refused(calls, inside, 0) : 0;
 }
 
 static __noinline int verbs_wr_abort(__u64 qp)
