@@ -165,6 +165,25 @@ const struct option_entry arguments_expect[] = {
 	{ 0 },
 };
 
+/* ---- probes at programs' calls ---- */
+
+/* A share of a core, in percent, with or without the sign. */
+static void take_percent(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%")) || !(percent > 0 && percent <= 100 * 1024))
+		option_wrong(p, e, text, "not a share of a core in percent, e.g. 5");
+	*(double *)option_member(p, e) = percent / 100;
+}
+
+const struct option_entry arguments_most[] = {
+	{ "most", "PERCENT", "take the probes of --calls away when they cost more than this share of a core", .take = take_percent,
+	  OPTION_SELF(double), .usual = "5" },
+	{ 0 },
+};
+
 /* ---- which streams are shown, and what is a fault ---- */
 
 void arguments_take_filter(struct option_parser *p, const struct option_entry *e, const char *text, filter_parser *parse)

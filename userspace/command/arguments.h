@@ -26,6 +26,7 @@ extern const struct option_entry arguments_selection[]; /* bool: --selection */
 extern const struct option_entry arguments_udp[];      /* struct roce_ports: --udp */
 extern const struct option_entry arguments_imm[];      /* struct roce_blocks_by: --imm */
 extern const struct option_entry arguments_expect[];   /* const char *: --expect */
+extern const struct option_entry arguments_most[];     /* double, a share of a core: --most */
 extern const struct option_entry arguments_filter[];   /* struct filter *, which the caller frees: --filter */
 extern const struct option_entry arguments_group[];    /* struct group_rule: --group */
 extern const struct option_entry arguments_prometheus[]; /* const char *: --prometheus */

@@ -49,6 +49,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_imm, offsetof(struct monitor_options, live.settings.blocks) },
 	{ NULL, arguments_expect, offsetof(struct monitor_options, live.expect) },
 	{ NULL, counted, 0 },
+	{ NULL, arguments_most, offsetof(struct monitor_options, calls_most) },
 	{ "Interfaces", arguments_mode, offsetof(struct monitor_options, live) },
 	{ NULL, arguments_attach, offsetof(struct monitor_options, live) },
 	{ NULL, arguments_ready, offsetof(struct monitor_options, live) },

@@ -55,24 +55,11 @@ static const struct option_entry failed[] = {
 	{ 0 },
 };
 
-/* A share of a core, in percent, with or without the sign. */
-static void take_percent(struct option_parser *p, const struct option_entry *e, const char *text)
-{
-	char *end;
-	double percent = strtod(text, &end);
-
-	if (end == text || (*end && strcmp(end, "%")) || !(percent > 0 && percent <= 100 * 1024))
-		option_wrong(p, e, text, "not a share of a core in percent, e.g. 5");
-	*(double *)option_member(p, e) = percent / 100;
-}
-
 static const struct option_entry calls[] = {
 	{ "calls", NULL, "also count what programs post and poll, by probes in their RDMA provider, as long as this runs",
 	  OPTION_FLAG(struct verbs_options, calls) },
 	{ "expensive", NULL, "also probe functions where each call costs some 10 us, since the processor has to be stepped",
 	  OPTION_FLAG(struct verbs_options, expensive) },
-	{ "most", "PERCENT", "take the probes away when they cost more than this share of a core", .take = take_percent,
-	  OPTION_AT(struct verbs_options, most), .usual = "5" },
 	{ 0 },
 };
 
@@ -87,6 +74,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_interval, offsetof(struct verbs_run_options, live) },
 	{ NULL, failed, 0 },
 	{ "Calls", calls, offsetof(struct verbs_run_options, verbs) },
+	{ NULL, arguments_most, offsetof(struct verbs_run_options, verbs.most) },
 	{ "Why a QP died", verbs_why_entries, offsetof(struct verbs_run_options, why) },
 	{ "As a service", arguments_prometheus, offsetof(struct verbs_run_options, prometheus) },
 	{ NULL, exported, 0 },
@@ -171,6 +159,7 @@ struct verbs_run {
 	bool faulty; /* a QP was in error, or stalled */
 	struct why_watch why;
 	struct verbs_resources resources;
+	__u64 asked_at; /* of the reading for which say_why() has asked for the resources */
 };
 
 /* ---- output ---- */

@@ -27,7 +27,6 @@
 #include "userspace/render/screen/screen.h"
 
 #define EVENTS_PAUSE 100000000 /* ns between two reads of events */
-#define CALLS_MOST 0.05	       /* share of a core that probes at calls may cost; then they are taken away */
 #define TICK 1000000000	       /* ns: the longest wait, since others need regular calls */
 
 struct monitor {
@@ -409,7 +408,7 @@ static bool begin_exporter(struct monitor *m)
  */
 static bool begin_calls(struct monitor *m)
 {
-	const struct verbs_options o = { .calls = true, .most = CALLS_MOST };
+	const struct verbs_options o = { .calls = true, .most = m->options->calls_most };
 
 	if (m->options->calls)
 		m->verbs = verbs_open(&o);

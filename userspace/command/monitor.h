@@ -50,6 +50,7 @@ struct monitor_options {
 	__u64 event_limit;    /* events of one stream in a second */
 	bool json, plain, quiet, events;
 	bool calls; /* what the programs of this machine's QPs post is counted, too (userspace/observe/verbs/verbs.h) */
+	double calls_most; /* share of a core that this may cost */
 	bool detach; /* call live_clear() and do nothing else */
 };
 
