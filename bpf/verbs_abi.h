@@ -22,10 +22,12 @@ enum verbs_known {
 	VERBS_KNOWS_TIMEOUT = 1 << 2,  /* timeout, retry_cnt, rnr_retry, max_rd_atomic */
 	VERBS_KNOWS_RESPONDER = 1 << 3, /* min_rnr_timer, max_dest_rd_atomic */
 	VERBS_KNOWS_ACCESS = 1 << 4,
-	VERBS_KNOWS_CAPABILITIES = 1 << 5, /* max_*, sq_sig_all, has_srq */
+	VERBS_KNOWS_CAPABILITIES = 1 << 5, /* sq_sig_all, has_srq */
 	VERBS_KNOWS_DMAC = 1 << 6,     /* a query does not tell it */
 	VERBS_KNOWS_RQ_PSN = 1 << 7,   /* rq_psn_first; a query tells the present one, which is in struct host_qp */
 	VERBS_KNOWS_SQ_PSN = 1 << 8,   /* sq_psn_first; the same */
+	VERBS_KNOWS_LIMITS = 1 << 9,   /* max_*: a query tells them, of some drivers */
+	VERBS_KNOWS_ASKED = 1 << 10,   /* asked_*: known of those that were made before our eyes */
 };
 
 /* Numbers in host byte order, addresses as on the wire. What is not in `known` is 0. */
@@ -38,7 +40,8 @@ struct verbs_attributes {
 	__u32 peer_qpn;
 	__u32 rq_psn_first, sq_psn_first; /* as set at RTR and RTS */
 	__u32 access;	/* enum ib_access_flags */
-	__u32 max_send_wr, max_recv_wr, max_inline;
+	__u32 max_send_wr, max_recv_wr, max_inline;	  /* what the driver made of it */
+	__u32 asked_send_wr, asked_recv_wr, asked_inline; /* what was asked for when the QP was made */
 	__u32 ifindex;	/* of the source GID's interface; 0: none, or it is in another network namespace */
 	__u32 flow_label;
 	__u8 sgid[16], dgid[16];

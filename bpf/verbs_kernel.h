@@ -29,6 +29,7 @@ enum ib_qp_attr_mask {
 	IB_QP_MIN_RNR_TIMER = 1 << 15,
 	IB_QP_SQ_PSN = 1 << 16,
 	IB_QP_MAX_DEST_RD_ATOMIC = 1 << 17,
+	IB_QP_CAP = 1 << 19,
 	IB_QP_DEST_QPN = 1 << 20,
 };
 

@@ -95,14 +95,28 @@ static __always_inline struct verbs_kernel_qp *verbs_known_qp(const struct verbs
 	return v;
 }
 
-static __always_inline void verbs_take_capabilities(struct verbs_attributes *a, const struct ib_qp_cap *cap,
-						    const struct ib_qp_init_attr *init)
+static __always_inline void verbs_take_capabilities(struct verbs_attributes *a, const struct ib_qp_init_attr *init)
+{
+	a->sq_sig_all = BPF_CORE_READ(init, sq_sig_type) == IB_SIGNAL_ALL_WR;
+	a->known |= VERBS_KNOWS_CAPABILITIES;
+}
+
+static __always_inline void verbs_take_asked(struct verbs_attributes *a, const struct ib_qp_cap *cap)
+{
+	a->asked_send_wr = BPF_CORE_READ(cap, max_send_wr);
+	a->asked_recv_wr = BPF_CORE_READ(cap, max_recv_wr);
+	a->asked_inline = BPF_CORE_READ(cap, max_inline_data);
+	a->known |= VERBS_KNOWS_ASKED;
+}
+
+/* Where the queues are made in user space (mlx5) drivers leave it to the library to say how long they are, and tell 0. */
+static __always_inline void verbs_take_limits(struct verbs_attributes *a, const struct ib_qp_cap *cap)
 {
 	a->max_send_wr = BPF_CORE_READ(cap, max_send_wr);
 	a->max_recv_wr = BPF_CORE_READ(cap, max_recv_wr);
 	a->max_inline = BPF_CORE_READ(cap, max_inline_data);
-	a->sq_sig_all = BPF_CORE_READ(init, sq_sig_type) == IB_SIGNAL_ALL_WR;
-	a->known |= VERBS_KNOWS_CAPABILITIES;
+	if (a->max_send_wr || a->max_recv_wr)
+		a->known |= VERBS_KNOWS_LIMITS;
 }
 
 static __always_inline void verbs_take_interface(struct verbs_attributes *a, const struct net_device *d)
@@ -194,9 +208,10 @@ static __always_inline void verbs_take(struct verbs_attributes *a, const struct 
 static __always_inline void verbs_forget(struct verbs_attributes *a)
 {
 	struct verbs_attributes kept = {
-		.known = a->known & VERBS_KNOWS_CAPABILITIES, .type = a->type, .max_send_wr = a->max_send_wr,
-		.max_recv_wr = a->max_recv_wr, .max_inline = a->max_inline, .sq_sig_all = a->sq_sig_all, .has_srq = a->has_srq,
-		.is_user = a->is_user,
+		.known = a->known & (VERBS_KNOWS_CAPABILITIES | VERBS_KNOWS_LIMITS | VERBS_KNOWS_ASKED), .type = a->type,
+		.max_send_wr = a->max_send_wr, .max_recv_wr = a->max_recv_wr, .max_inline = a->max_inline,
+		.asked_send_wr = a->asked_send_wr, .asked_recv_wr = a->asked_recv_wr, .asked_inline = a->asked_inline,
+		.sq_sig_all = a->sq_sig_all, .has_srq = a->has_srq, .is_user = a->is_user,
 	};
 
 	*a = kept;
@@ -261,7 +276,8 @@ static __always_inline void verbs_created(const struct ib_qp *qp, const struct i
 		return;
 	v->born = v->state_since = birth.born;
 	v->query = verbs_round ?: 1;
-	verbs_take_capabilities(&v->attributes, &init->cap, init);
+	verbs_take_capabilities(&v->attributes, init);
+	verbs_take_asked(&v->attributes, &init->cap);
 	birth.sig_all = v->attributes.sq_sig_all ? 1 : 2;
 	verbs_birth_key_of(&birth_key, v, key.qpn);
 	if (v->pid)
@@ -287,6 +303,8 @@ static __always_inline void verbs_take_modification(struct verbs_kernel_qp *v, c
 		bpf_core_read(a->dmac, sizeof(a->dmac), &from->ah_attr.roce.dmac);
 		a->known |= VERBS_KNOWS_DMAC;
 	}
+	if (mask & IB_QP_CAP) /* the next query tells what became of it */
+		a->known &= ~VERBS_KNOWS_LIMITS;
 	if (mask & IB_QP_STATE)
 		verbs_set_state(v, state);
 }
@@ -495,9 +513,11 @@ int BPF_PROG(verbs_query, struct ib_qp *qp, struct ib_qp_attr *from, int mask, s
 		v->attributes.state = BPF_CORE_READ(from, qp_state);
 	verbs_set_state(v, BPF_CORE_READ(from, qp_state));
 	v->query = verbs_round;
+	if (!(v->attributes.known & VERBS_KNOWS_LIMITS))
+		verbs_take_limits(&v->attributes, &from->cap);
 	if (v->attributes.known & VERBS_KNOWS_CAPABILITIES)
 		return 0;
-	verbs_take_capabilities(&v->attributes, &from->cap, init);
+	verbs_take_capabilities(&v->attributes, init);
 	birth.sig_all = v->attributes.sq_sig_all ? 1 : 2;
 	verbs_birth_key_of(&birth_key, v, key.qpn);
 	if (v->pid)

@@ -35,9 +35,10 @@ static void join(struct verbs_qp *q, __u32 peer)
 	q->qp.peer_qpn = peer;
 	q->attributes = (struct verbs_attributes){
 		.known = VERBS_KNOWS_RQ_PSN | VERBS_KNOWS_SQ_PSN | VERBS_KNOWS_PATH | VERBS_KNOWS_MTU | VERBS_KNOWS_TIMEOUT | VERBS_KNOWS_RESPONDER | VERBS_KNOWS_ACCESS |
-			 VERBS_KNOWS_CAPABILITIES,
+			 VERBS_KNOWS_CAPABILITIES | VERBS_KNOWS_LIMITS | VERBS_KNOWS_ASKED,
 		.state = q->qp.state, .type = q->qp.type, .port = 1, .path_mtu = 1024, .peer_qpn = peer, .sq_psn_first = 100,
-		.rq_psn_first = 200, .access = 7, .max_send_wr = 128, .max_recv_wr = 512, .gid_type = 2, .sgid_index = 3,
+		.rq_psn_first = 200, .access = 7, .max_send_wr = 128, .max_recv_wr = 512, .asked_send_wr = 100,
+		.asked_recv_wr = 500, .gid_type = 2, .sgid_index = 3,
 		.hop_limit = 64, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .min_rnr_timer = 12, .max_rd_atomic = 16,
 		.max_dest_rd_atomic = 16, .is_user = 1, .sq_sig_all = 1,
 	};

@@ -20,9 +20,9 @@ static struct verbs_qp full(void)
 		.first_seen = NOW - 9 * SECOND, .born = NOW - 8 * SECOND, .state_since = NOW - 123456789, .interface = "eth0",
 		.container = "docker ab12",
 		.attributes = { .known = VERBS_KNOWS_PATH | VERBS_KNOWS_MTU | VERBS_KNOWS_TIMEOUT | VERBS_KNOWS_RESPONDER |
-					 VERBS_KNOWS_ACCESS | VERBS_KNOWS_CAPABILITIES | VERBS_KNOWS_RQ_PSN | VERBS_KNOWS_SQ_PSN,
+					 VERBS_KNOWS_ACCESS | VERBS_KNOWS_CAPABILITIES | VERBS_KNOWS_LIMITS | VERBS_KNOWS_ASKED | VERBS_KNOWS_RQ_PSN | VERBS_KNOWS_SQ_PSN,
 				.path_mtu = 4096, .rq_psn_first = 3, .sq_psn_first = 0x123456, .access = 5, .max_send_wr = 16,
-				.max_recv_wr = 32, .max_inline = 64, .flow_label = 7, .sgid = { [10] = 0xff, 0xff, 10, 9, 0, 1 },
+				.max_recv_wr = 32, .max_inline = 64, .asked_send_wr = 12, .asked_recv_wr = 30, .asked_inline = 60, .flow_label = 7, .sgid = { [10] = 0xff, 0xff, 10, 9, 0, 1 },
 				.dgid = { 0xfd, 9, [15] = 2 }, .sgid_index = 3, .gid_type = 2, .tclass = 8, .hop_limit = 64, .sl = 2,
 				.timeout = 14, .retry_cnt = 7, .rnr_retry = 6, .min_rnr_timer = 12, .max_rd_atomic = 1,
 				.max_dest_rd_atomic = 2, .sq_sig_all = 1 },

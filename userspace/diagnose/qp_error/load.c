@@ -6,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <rdma/ib_user_ioctl_verbs.h>
-
 #include "lib/address.h"
 #include "lib/cause.h"
 #include "lib/complain.h"
@@ -98,15 +96,13 @@ static const char *opcode_name(__u8 opcode)
 
 static void take_path(struct verbs_attributes *a, const json_t *o)
 {
-	const char *type = json_string_value(json_object_get(o, "gid_type"));
-
 	if (!has(o, "sgid") || !has(o, "dgid"))
 		return;
 	a->known |= VERBS_KNOWS_PATH;
 	address(a->sgid, o, "sgid");
 	address(a->dgid, o, "dgid");
 	a->sgid_index = number(o, "sgid_index");
-	a->gid_type = !type ? 0 : !strcmp(type, "RoCEv2") ? IB_UVERBS_GID_TYPE_ROCE_V2 : !strcmp(type, "RoCEv1") ? IB_UVERBS_GID_TYPE_ROCE_V1 : 0;
+	a->gid_type = verbs_gid_type_of(json_string_value(json_object_get(o, "gid_type")));
 	a->tclass = number(o, "traffic_class");
 	a->flow_label = number(o, "flow_label");
 	a->hop_limit = number(o, "hop_limit");
@@ -141,7 +137,9 @@ static void take_attributes(struct verbs_attributes *a, const json_t *o)
 	know(a, o, "rq_psn_first", VERBS_KNOWS_RQ_PSN);
 	know(a, o, "sq_psn_first", VERBS_KNOWS_SQ_PSN);
 	know(a, o, "access", VERBS_KNOWS_ACCESS);
-	know(a, o, "max_send_wr", VERBS_KNOWS_CAPABILITIES);
+	know(a, o, "max_send_wr", VERBS_KNOWS_LIMITS);
+	know(a, o, "asked_send_wr", VERBS_KNOWS_ASKED);
+	know(a, o, "sq_sig_all", VERBS_KNOWS_CAPABILITIES);
 	a->path_mtu = number(o, "path_mtu");
 	a->timeout = number(o, "timeout");
 	a->retry_cnt = number(o, "retry_cnt");
@@ -155,6 +153,9 @@ static void take_attributes(struct verbs_attributes *a, const json_t *o)
 	a->max_send_wr = number(o, "max_send_wr");
 	a->max_recv_wr = number(o, "max_recv_wr");
 	a->max_inline = number(o, "max_inline");
+	a->asked_send_wr = number(o, "asked_send_wr");
+	a->asked_recv_wr = number(o, "asked_recv_wr");
+	a->asked_inline = number(o, "asked_inline");
 	a->sq_sig_all = json_is_true(json_object_get(o, "sq_sig_all"));
 	a->has_srq = json_is_true(json_object_get(o, "srq"));
 }

@@ -147,11 +147,6 @@ static void judge_mtus(struct judge *j)
 	judge_detail(j, WHY_mtu_mismatch, "its path MTU is %u, and its peer's %u", own->path_mtu, peer->path_mtu);
 }
 
-static const char *gid_type(const struct verbs_attributes *a)
-{
-	return a->gid_type == IB_UVERBS_GID_TYPE_ROCE_V2 ? "RoCEv2" : a->gid_type == IB_UVERBS_GID_TYPE_ROCE_V1 ? "RoCEv1" : "InfiniBand";
-}
-
 static void judge_gids(struct judge *j)
 {
 	const struct verbs_attributes *own = &j->q->attributes, *peer = &j->other->attributes;
@@ -162,8 +157,9 @@ static void judge_gids(struct judge *j)
 	here = memcmp(own->sgid, peer->dgid, 16);
 	there = memcmp(own->dgid, peer->sgid, 16);
 	if (own->gid_type != peer->gid_type) {
-		judge_line(j, "peer", "its GID is of %s, this one's of %s", gid_type(peer), gid_type(own));
-		judge_detail(j, WHY_gid_mismatch, "it uses a GID of %s, and its peer one of %s", gid_type(own), gid_type(peer));
+		judge_line(j, "peer", "its GID is of %s, this one's of %s", verbs_gid_type_name(peer->gid_type), verbs_gid_type_name(own->gid_type));
+		judge_detail(j, WHY_gid_mismatch, "it uses a GID of %s, and its peer one of %s", verbs_gid_type_name(own->gid_type),
+			     verbs_gid_type_name(peer->gid_type));
 	} else if (here) {
 		judge_line(j, "peer", "its QP was told that this one is at %s; it sends from %s", address_text(peer->dgid).text,
 			   address_text(own->sgid).text);

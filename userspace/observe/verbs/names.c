@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <infiniband/verbs.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <string.h>
 
 #include "lib/clock.h"
 #include "userspace/observe/verbs/verbs.h"
@@ -72,6 +74,23 @@ const char *verbs_opcode_name(__u32 opcode)
 	};
 
 	return name_of(names, ARRAY_SIZE(names), opcode);
+}
+
+static const char *const gid_types[] = {
+	[IB_UVERBS_GID_TYPE_IB] = "IB", [IB_UVERBS_GID_TYPE_ROCE_V1] = "RoCEv1", [IB_UVERBS_GID_TYPE_ROCE_V2] = "RoCEv2",
+};
+
+const char *verbs_gid_type_name(__u8 type)
+{
+	return name_of(gid_types, ARRAY_SIZE(gid_types), type);
+}
+
+__u8 verbs_gid_type_of(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_SIZE(gid_types); i++)
+		if (!strcmp(name, gid_types[i]))
+			return i;
+	return 0;
 }
 
 /* ---- times ---- */

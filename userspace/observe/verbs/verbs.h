@@ -140,6 +140,10 @@ const char *verbs_status_name(__u32 status);
 /* "RDMA_WRITE", ...: enum ibv_wr_opcode without IBV_WR_. */
 const char *verbs_opcode_name(__u32 opcode);
 
+/* "RoCEv2", "RoCEv1", "IB": enum ib_uverbs_gid_type; and the number of such a name: 0 (IB) of any other one, and of NULL. */
+const char *verbs_gid_type_name(__u8 type);
+__u8 verbs_gid_type_of(const char *name);
+
 /* ns that a request may wait before it is sent again, and before the QP gives up: 0: for ever. attributes: with VERBS_KNOWS_TIMEOUT. */
 __u64 verbs_timeout_ns(const struct verbs_attributes *a);
 __u64 verbs_gives_up_ns(const struct verbs_attributes *a);

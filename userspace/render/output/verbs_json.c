@@ -59,7 +59,7 @@ static void put_path(struct json_text *t, const struct verbs_attributes *a)
 	json_text_string(t, "sgid", known ? address_text(a->sgid).text : NULL);
 	json_text_string(t, "dgid", known ? address_text(a->dgid).text : NULL);
 	json_text_number_or_null(t, "sgid_index", known, a->sgid_index);
-	json_text_string(t, "gid_type", known ? verbs_gid_type(a) : NULL);
+	json_text_string(t, "gid_type", known ? verbs_gid_type_name(a->gid_type) : NULL);
 	json_text_number_or_null(t, "traffic_class", known, a->tclass);
 	json_text_number_or_null(t, "flow_label", known, a->flow_label);
 	json_text_number_or_null(t, "hop_limit", known, a->hop_limit);
@@ -94,11 +94,14 @@ static void put_responder(struct json_text *t, const struct verbs_attributes *a)
 
 static void put_capabilities(struct json_text *t, const struct verbs_attributes *a)
 {
-	bool known = a->known & VERBS_KNOWS_CAPABILITIES;
+	bool known = a->known & VERBS_KNOWS_CAPABILITIES, made = a->known & VERBS_KNOWS_LIMITS, asked = a->known & VERBS_KNOWS_ASKED;
 
-	json_text_number_or_null(t, "max_send_wr", known, a->max_send_wr);
-	json_text_number_or_null(t, "max_recv_wr", known, a->max_recv_wr);
-	json_text_number_or_null(t, "max_inline", known, a->max_inline);
+	json_text_number_or_null(t, "max_send_wr", made, a->max_send_wr);
+	json_text_number_or_null(t, "max_recv_wr", made, a->max_recv_wr);
+	json_text_number_or_null(t, "max_inline", made, a->max_inline);
+	json_text_number_or_null(t, "asked_send_wr", asked, a->asked_send_wr);
+	json_text_number_or_null(t, "asked_recv_wr", asked, a->asked_recv_wr);
+	json_text_number_or_null(t, "asked_inline", asked, a->asked_inline);
 	json_text_value(t, "sq_sig_all", known ? json_boolean(a->sq_sig_all) : json_null());
 	json_text_value(t, "srq", known ? json_boolean(a->has_srq) : json_null());
 }

@@ -38,11 +38,6 @@ struct verbs_peer verbs_peer(const struct verbs_qp *q)
 	return p;
 }
 
-const char *verbs_gid_type(const struct verbs_attributes *a)
-{
-	return a->gid_type == 2 ? "RoCEv2" : a->gid_type == 1 ? "RoCEv1" : "IB"; /* enum ib_uverbs_gid_type */
-}
-
 /* 850 ns, 12.3 us, 4.56 ms, 1.20 s; without blanks, for a table. */
 static void put_time(char *to, __u64 ns)
 {

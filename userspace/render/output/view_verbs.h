@@ -48,9 +48,6 @@ struct text_table verbs_table(void);
 #define VERBS_COST_WORDS 160
 void verbs_cost_words(char to[VERBS_COST_WORDS], const struct verbs_cost *c);
 
-/* "IB", "RoCEv1", "RoCEv2": of the source GID. */
-const char *verbs_gid_type(const struct verbs_attributes *a);
-
 /* What happened to a QP, in words, without time and QP: "RTS (was RTR): timeout 14, retries 7". */
 void verbs_step_words(char to[VERBS_EVENT_WORDS], const struct verbs_step *s);
 

@@ -58,7 +58,7 @@ static void add_path(struct lines *l, const struct verbs_attributes *a)
 {
 	if (a->known & VERBS_KNOWS_PATH)
 		add_line(l, "path", "GID %u %s (%s) to %s%s%s, traffic class %u, hop limit %u", a->sgid_index, address_text(a->sgid).text,
-			 verbs_gid_type(a), address_text(a->dgid).text,
+			 verbs_gid_type_name(a->gid_type), address_text(a->dgid).text,
 			 a->known & VERBS_KNOWS_DMAC ? ", " : "", a->known & VERBS_KNOWS_DMAC ? mac_text(a->dmac).text : "",
 			 a->tclass, a->hop_limit);
 	if (a->known & VERBS_KNOWS_MTU)
@@ -81,23 +81,34 @@ static void add_timeouts(struct lines *l, const struct verbs_attributes *a)
 		 a->rnr_retry);
 }
 
+static void list_room(char text[LIST], bool shared, __u32 requests, __u32 receives, __u32 bytes)
+{
+	list(text, "%u requests", requests);
+	if (!shared)
+		list(text, "%u receives", receives);
+	list(text, "%u bytes inline", bytes);
+}
+
 static void add_limits(struct lines *l, const struct verbs_attributes *a)
 {
-	char text[LIST] = "";
+	char text[LIST] = "", asked[LIST] = "";
 
-	if (a->known & VERBS_KNOWS_CAPABILITIES) {
-		list(text, "%u requests", a->max_send_wr);
-		list(text, a->has_srq ? "shared receives" : "%u receives", a->max_recv_wr);
-		list(text, "%u bytes inline", a->max_inline);
-		if (a->sq_sig_all)
-			list(text, "every request is signalled");
-	}
+	if (a->known & VERBS_KNOWS_LIMITS)
+		list_room(text, a->has_srq, a->max_send_wr, a->max_recv_wr, a->max_inline);
+	if (a->known & VERBS_KNOWS_CAPABILITIES && a->has_srq)
+		list(text, "shared receives");
+	if (a->known & VERBS_KNOWS_CAPABILITIES && a->sq_sig_all)
+		list(text, "every request is signalled");
 	if (a->known & VERBS_KNOWS_TIMEOUT)
 		list(text, "%u READs and atomics of its own", a->max_rd_atomic);
 	if (a->known & VERBS_KNOWS_RESPONDER)
 		list(text, "%u of the peer", a->max_dest_rd_atomic);
 	if (text[0])
 		add_line(l, "limits", "%s", text);
+	if (a->known & VERBS_KNOWS_ASKED) {
+		list_room(asked, a->has_srq, a->asked_send_wr, a->asked_recv_wr, a->asked_inline);
+		add_line(l, "asked for", "%s", asked);
+	}
 }
 
 /* ---- calls ---- */
