@@ -169,12 +169,25 @@ static bool say_output(int error)
 	return complain("standard output: %s", strerror(error));
 }
 
-static struct verbs_shown shown_now(const struct verbs_run *r)
+/* For the page of a QP, which is drawn more often than the devices need to be asked. */
+static void say_why(void *context, const struct verbs_qp *q, struct why_verdict *verdict)
+{
+	struct verbs_run *r = context;
+
+	why_now(verdict, r->verbs, &r->resources, r->asked_at != r->rows.now.time, q);
+	r->asked_at = r->rows.now.time;
+}
+
+static struct verbs_shown shown_now(struct verbs_run *r)
 {
 	const char *filter = !r->screen && r->options->filter ? filter_text(r->options->filter) : NULL;
 	struct verbs_shown s = verbs_shown(r->verbs, &r->rows, filter, (r->rows.now.time - r->start) / 1e9);
 
 	s.realtime_offset = r->realtime_offset;
+	if (r->screen) {
+		s.why = say_why;
+		s.context = r;
+	}
 	return s;
 }
 

@@ -50,11 +50,10 @@ struct why {
 
 /* ---- evidence ---- */
 
-static struct why_host live_host(const struct verbs *v, struct verbs_resources *r)
+static struct why_host live_host(const struct verbs *v, const struct verbs_resources *r)
 {
 	struct why_host h = { .now = now_ns() };
 
-	verbs_resources_read(r);
 	h.qp_count = verbs_qps(v, &h.qps);
 	h.counter_count = verbs_counters(v, &h.counters);
 	h.mrs = r->mrs;
@@ -243,6 +242,7 @@ static bool read_own(struct why *w)
 		watch(w->verbs, w->run->seconds);
 		verbs_update(w->verbs);
 	}
+	verbs_resources_read(&w->resources);
 	w->own = live_host(w->verbs, &w->resources);
 	return true;
 }
@@ -281,7 +281,21 @@ int verbs_why(const struct why_run *r, char *const words[], size_t count)
 	return status;
 }
 
-/* ---- events ---- */
+/* ---- while it runs ---- */
+
+void why_now(struct why_verdict *verdict, const struct verbs *v, struct verbs_resources *resources, bool read, const struct verbs_qp *q)
+{
+	struct why_evidence e = { .qp = q };
+
+	if (read)
+		verbs_resources_read(resources);
+	e.own = live_host(v, resources);
+	e.own.driver = verbs_resources_driver(resources, q->qp.device);
+	e.peer_known = is_its_own_peer(&e.own, q);
+	if (e.peer_known)
+		e.peer = e.own;
+	why_judge(verdict, &e);
+}
 
 /* Whether a QP's condition was not told before. A full table begins anew, and tells some again. */
 static bool is_new(struct why_watch *w, __u64 key)
@@ -316,7 +330,6 @@ static __u64 key_of(const struct verbs_qp *q, enum qp_condition c)
 
 int why_watch_update(struct why_watch *w, const struct verbs *v, const struct filter *filter, FILE *out, bool json)
 {
-	struct why_host h = { 0 };
 	const struct verbs_qp *const *list;
 	size_t count = verbs_qps(v, &list), told = 0;
 	__u64 now = now_ns();
@@ -325,17 +338,10 @@ int why_watch_update(struct why_watch *w, const struct verbs *v, const struct fi
 		enum qp_condition c = qp_condition(list[i], false, now);
 		struct qp_row row = qp_row(list[i], now);
 		struct why_verdict verdict;
-		struct why_evidence e;
 
 		if (c > QP_STALLED || !qp_filter_wants(filter, &row) || !is_new(w, key_of(list[i], c)))
 			continue;
-		if (!told++)
-			h = live_host(v, &w->resources);
-		e = (struct why_evidence){ .qp = list[i], .own = h, .peer_known = is_its_own_peer(&h, list[i]) };
-		e.own.driver = verbs_resources_driver(&w->resources, list[i]->qp.device);
-		if (e.peer_known)
-			e.peer = e.own;
-		why_judge(&verdict, &e);
+		why_now(&verdict, v, &w->resources, !told++, list[i]);
 		if (json ? why_json(out, &verdict, list[i], view_time(now + realtime_offset_ns()).text) : why_sentence(out, &verdict))
 			return -1;
 	}

@@ -4,6 +4,7 @@
 #define USERSPACE_COMMAND_VERBS_WHY_H
 
 #include "lib/option.h"
+#include "userspace/diagnose/qp_error/why.h"
 #include "userspace/observe/verbs/qp_filter.h"
 #include "userspace/observe/verbs/resources.h"
 #include "userspace/observe/verbs/verbs.h"
@@ -23,6 +24,12 @@ struct why_run {
 
 /* words: what is behind `why`: nothing, a QPN, or a PID. Returns the exit status. */
 int verbs_why(const struct why_run *r, char *const words[], size_t count);
+
+/*
+ * Why a QP is as it is, by what this machine alone knows at present; nothing is asked of the path. read: the devices and their memory are
+ * asked for anew.
+ */
+void why_now(struct why_verdict *verdict, const struct verbs *v, struct verbs_resources *resources, bool read, const struct verbs_qp *q);
 
 /* The QPs whose end, or stall, was told. Begin with all zero. */
 struct why_watch {

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "userspace/diagnose/qp_error/why.h"
 #include "userspace/observe/verbs/qp_rows.h"
 #include "userspace/observe/verbs/resources.h"
 #include "userspace/render/output/text_table.h"
@@ -26,6 +27,8 @@ struct verbs_shown {
 	double seconds;	       /* since the start */
 	__u64 now;	       /* ns, CLOCK_MONOTONIC: of the reading */
 	__u64 realtime_offset; /* CLOCK_REALTIME minus CLOCK_MONOTONIC, ns */
+	void (*why)(void *context, const struct verbs_qp *q, struct why_verdict *verdict); /* why a QP is as it is; NULL: nobody knows */
+	void *context;
 };
 
 /* Of what is open, at this reading. filter: see the struct. */

@@ -54,6 +54,22 @@ static void add_title(struct lines *l, const struct qp_row *r, const struct verb
 		add_line(l, "", "%u (0x%06x) is expected of the peer", q->qp.rq_psn, q->qp.rq_psn);
 }
 
+/* As `rocescope verbs why` says it, which has more to go by. */
+static void add_why(struct lines *l, const struct qp_row *r, const struct verbs_shown *v)
+{
+	struct why_verdict verdict;
+
+	if (!v->why || r->condition > QP_STALLED)
+		return;
+	v->why(v->context, r->qp, &verdict);
+	if (verdict.nothing_wrong)
+		return;
+	lines_add(l, STYLE_FAULT, "why", verdict.cause == WHY_unknown ? "%s" : "%s (%s, %s)", verdict.sentence, why_cause_name(verdict.cause),
+		  why_confidence_name(verdict.confidence));
+	if (verdict.line_count)
+		add_line(l, verdict.lines[0].source, "%s", verdict.lines[0].text);
+}
+
 static void add_path(struct lines *l, const struct verbs_attributes *a)
 {
 	if (a->known & VERBS_KNOWS_PATH)
@@ -232,6 +248,7 @@ static void add_history(struct lines *l, const struct verbs_qp *q, const struct 
 void qp_page(struct lines *l, const struct qp_row *r, const struct verbs_shown *shown)
 {
 	add_title(l, r, shown);
+	add_why(l, r, shown);
 	add_path(l, &r->qp->attributes);
 	add_timeouts(l, &r->qp->attributes);
 	add_limits(l, &r->qp->attributes);
