@@ -8,6 +8,8 @@
  *     gone PID QPN       this QP was destroyed
  *     cost               what the probes cost
  *     search PID         only looks through a process
+ *     time PID...        ms of CPU time of an update, of which nothing is printed, and how many QPs of these processes have calls
+ *     listing COUNT      ms of CPU time to take a listing of so many made-up QPs, which are known already
  *
  * With `watch` it reads nothing: it watches each process that has a file uverbs... open, until SIGINT, and then answers as to
  * update.
@@ -25,6 +27,7 @@
 #include "bpf/verbs.skel.h"
 #include "lib/clock.h"
 #include "userspace/observe/verbs/calls.h"
+#include "userspace/observe/verbs/qps.h"
 #include "userspace/observe/verbs/search.h"
 
 static const char *const counters[] = {
@@ -223,6 +226,51 @@ static void tell_gone(struct calls *c, const char *words)
 	printf("{}\n");
 }
 
+static void print_time(struct calls *c, const __u32 *pids, size_t count)
+{
+	__u64 began = clock_ns(CLOCK_PROCESS_CPUTIME_ID), took;
+	size_t qps = 0;
+
+	calls_update(c, pids, count);
+	took = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began;
+	for (size_t i = 0; i < count; i++)
+		for (__u32 qpn = 0; qpn < 4 * VERBS_QPS; qpn++)
+			qps += !!calls_find(c, pids[i], qpn, device, 0);
+	printf("{\"ms\": %.1f, \"qps\": %zu}\n", took / 1e6, qps);
+}
+
+/* QPs of a process that there is, so that its name is looked up. */
+static void print_listing(size_t count)
+{
+	struct qps_options o = { .processes = processes_open() };
+	struct host_qp *list = calloc(count + 1, sizeof(*list));
+	struct qps *q = o.processes && list ? qps_open(&o) : NULL;
+	struct qps_listing l = { .list = list, .count = count, .complete = true };
+	__u64 took = 0;
+
+	for (size_t i = 0; q && i < count; i++) {
+		list[i] = (struct host_qp){ .port = 1, .qpn = 16 + i, .type = 2, .state = 3, .pid = getpid(), .sq_psn = 1, .rq_psn = 1 };
+		strcpy(list[i].device, "rxe0");
+	}
+	for (int i = 0; q && i < 2; i++) {
+		const struct verbs_qp *const *all;
+
+		__u64 began = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+		l.begun = now_ns();
+		processes_begin(o.processes);
+		l.ended = now_ns();
+		qps_listed(q, &l);
+		qps_end(q);
+		qps_list(q, &all);
+		took = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began;
+	}
+	printf("{\"ms\": %.1f}\n", took / 1e6);
+	qps_close(q);
+	processes_close(o.processes);
+	free(list);
+}
+
 /* Without the kernel's half, which not every kernel allows. */
 static struct verbs_bpf *load(const struct calls_options *o)
 {
@@ -288,6 +336,10 @@ int main(int argc, char **argv)
 			tell_gone(c, line + 4);
 		else if (!strncmp(line, "cost", 4))
 			print_cost(c);
+		else if (!strncmp(line, "time", 4))
+			print_time(c, pids, pids_of(line + 4, pids, PIDS));
+		else if (!strncmp(line, "listing", 7))
+			print_listing(strtoul(line + 7, NULL, 10));
 		else if (!strncmp(line, "search", 6))
 			print_search(strtoul(line + 6, NULL, 10));
 		fflush(stdout);

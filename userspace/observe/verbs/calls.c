@@ -18,6 +18,7 @@
 #include "userspace/observe/verbs/calls.h"
 #include "userspace/observe/verbs/cost.h"
 #include "userspace/observe/verbs/hooks.h"
+#include "userspace/observe/verbs/map_walk.h"
 #include "userspace/observe/verbs/probes.h"
 #include "userspace/observe/verbs/search.h"
 
@@ -540,14 +541,14 @@ static bool is_of_ended(const struct calls *c, __u32 pid, __u64 since)
 	return !start_of(c, pid) || is_another_process(c, pid, since);
 }
 
-static bool is_forgotten(const struct calls *c, const struct record *r, __u64 now)
+static bool is_forgotten(const struct calls *c, const struct record *r)
 {
 	const struct verbs_calls *calls = &r->calls;
 	__u64 last = calls->last_completion > calls->last_post ? calls->last_completion : calls->last_post;
 
 	if (calls->since > last)
 		last = calls->since;
-	return now > last + FORGET_NS && !start_of(c, r->key.pid);
+	return now_ns() > last + FORGET_NS && !start_of(c, r->key.pid);
 }
 
 static void take_past(struct calls *c, const struct record *r)
@@ -590,33 +591,30 @@ static bool read_record(const struct calls *c, struct record *r)
 	return !bpf_map_lookup_elem(bpf_map__fd(c->bpf->maps.verbs_calls), &r->key, &r->calls);
 }
 
+static void take_record(void *context, const void *key, const void *value)
+{
+	struct calls *c = context;
+	struct record *r;
+
+	if (!grow(c->records, c->record_count, c->record_room, (size_t)64))
+		return;
+	r = &c->records[c->record_count];
+	memcpy(&r->key, key, sizeof(r->key));
+	memcpy(&r->calls, value, sizeof(r->calls));
+	if (is_forgotten(c, r))
+		forget(c, r, false);
+	else if (has_died(c, r) && read_record(c, r)) /* again: with its last calls */
+		forget(c, r, true);
+	else
+		c->record_count++;
+}
+
 static void read_records(struct calls *c)
 {
-	int fd = bpf_map__fd(c->bpf->maps.verbs_calls);
-	struct verbs_call_key key, next;
-	bool more = !bpf_map_get_next_key(fd, NULL, &key);
-	__u64 now = now_ns();
-
 	c->record_count = 0;
-	for (size_t i = 0; more && i < 2 * VERBS_QPS; i++) {
-		struct record *r;
-
-		more = !bpf_map_get_next_key(fd, &key, &next);
-		if (!grow(c->records, c->record_count, c->record_room, (size_t)64))
-			break;
-		r = &c->records[c->record_count];
-		r->key = key;
-		key = next;
-		if (!read_record(c, r))
-			continue;
-		if (is_forgotten(c, r, now))
-			forget(c, r, false);
-		else if (has_died(c, r) && read_record(c, r)) /* again: with its last calls */
-			forget(c, r, true);
-		else
-			c->record_count++;
-	}
-	qsort(c->records, c->record_count, sizeof(*c->records), by_key);
+	map_walk(bpf_map__fd(c->bpf->maps.verbs_calls), sizeof(struct verbs_call_key), sizeof(struct verbs_calls), take_record, c);
+	if (c->record_count)
+		qsort(c->records, c->record_count, sizeof(*c->records), by_key);
 }
 
 static void read_past(struct calls *c)
@@ -689,19 +687,27 @@ static __u32 user_of(const struct calls *c, const struct verbs_queue_key *cq)
 
 /*
  * A CQ is destroyed after all of its QPs, and another one may be made at its address. A QP that was seen only since the calls were
- * read makes it VERBS_SEVERAL in the kernel: that must not be overwritten, or it is put right the next time.
+ * read makes it VERBS_SEVERAL in the kernel: if that is overwritten it is put right the next time.
  */
-static void update_user(const struct calls *c, const struct verbs_queue_key *cq)
+static void take_user(void *context, const void *key, const void *value)
 {
+	const struct calls *c = context;
 	int fd = bpf_map__fd(c->bpf->maps.verbs_cq_users);
-	__u32 user = user_of(c, cq), now;
+	__u32 user = user_of(c, key), now;
 
-	if (bpf_map_lookup_elem(fd, cq, &now) || now == user)
+	memcpy(&now, value, sizeof(now));
+	if (now == user)
 		return;
 	if (user)
-		bpf_map_update_elem(fd, cq, &user, BPF_EXIST);
+		bpf_map_update_elem(fd, key, &user, BPF_EXIST);
 	else
-		bpf_map_delete_elem(fd, cq);
+		bpf_map_delete_elem(fd, key);
+}
+
+static void update_users(struct calls *c)
+{
+	find_uses(c);
+	map_walk(bpf_map__fd(c->bpf->maps.verbs_cq_users), sizeof(struct verbs_queue_key), sizeof(__u32), take_user, c);
 }
 
 static void forget_cq(const struct calls *c, const struct verbs_queue_key *cq, const struct verbs_cq_calls *calls)
@@ -711,52 +717,50 @@ static void forget_cq(const struct calls *c, const struct verbs_queue_key *cq, c
 		give_back(c, cq->pid, !!calls->stranger, 0);
 }
 
+static void take_cq(void *context, const void *key, const void *value)
+{
+	const struct verbs_queue_key *cq = key;
+	const struct verbs_cq_calls *calls = value;
+	struct calls *c = context;
+
+	if (is_of_ended(c, cq->pid, calls->since)) {
+		forget_cq(c, cq, calls);
+		return;
+	}
+	if (grow(c->cqs, c->cq_count, c->cq_room, (size_t)16))
+		c->cqs[c->cq_count++] = (struct verbs_cq){
+			cq->pid, cq->address, calls->polls, calls->empty, calls->failed,
+			calls->completions, calls->batch_most, calls->notified,
+		};
+}
+
 static void read_cqs(struct calls *c)
 {
-	int fd = bpf_map__fd(c->bpf->maps.verbs_cqs);
-	struct verbs_queue_key key, next;
-	struct verbs_cq_calls calls;
-	bool more = !bpf_map_get_next_key(fd, NULL, &key);
-
 	c->cq_count = 0;
-	find_uses(c);
-	for (size_t i = 0; more && i < 2 * VERBS_QPS; i++, key = next) {
-		more = !bpf_map_get_next_key(fd, &key, &next);
-		if (bpf_map_lookup_elem(fd, &key, &calls) || !grow(c->cqs, c->cq_count, c->cq_room, (size_t)16))
-			continue;
-		if (is_of_ended(c, key.pid, calls.since)) {
-			forget_cq(c, &key, &calls);
-			continue;
-		}
-		update_user(c, &key);
-		c->cqs[c->cq_count++] = (struct verbs_cq){
-			key.pid, key.address, calls.polls, calls.empty, calls.failed,
-			calls.completions, calls.batch_most, calls.notified,
-		};
+	map_walk(bpf_map__fd(c->bpf->maps.verbs_cqs), sizeof(struct verbs_queue_key), sizeof(struct verbs_cq_calls), take_cq, c);
+}
+
+static void take_srq(void *context, const void *key, const void *value)
+{
+	const struct verbs_queue_key *srq = key;
+	const struct verbs_srq_calls *calls = value;
+	struct calls *c = context;
+
+	if (is_of_ended(c, srq->pid, calls->since)) {
+		if (!bpf_map_delete_elem(bpf_map__fd(c->bpf->maps.verbs_srqs), srq))
+			give_back(c, srq->pid, !!calls->stranger, 0);
+		return;
 	}
+	if (grow(c->srqs, c->srq_count, c->srq_room, (size_t)16))
+		c->srqs[c->srq_count++] = (struct verbs_srq){
+			srq->pid, srq->address, calls->posts, calls->wrs, calls->bytes, calls->refused,
+		};
 }
 
 static void read_srqs(struct calls *c)
 {
-	int fd = bpf_map__fd(c->bpf->maps.verbs_srqs);
-	struct verbs_queue_key key, next;
-	struct verbs_srq_calls calls;
-	bool more = !bpf_map_get_next_key(fd, NULL, &key);
-
 	c->srq_count = 0;
-	for (size_t i = 0; more && i < 2 * VERBS_QPS; i++, key = next) {
-		more = !bpf_map_get_next_key(fd, &key, &next);
-		if (bpf_map_lookup_elem(fd, &key, &calls) || !grow(c->srqs, c->srq_count, c->srq_room, (size_t)16))
-			continue;
-		if (is_of_ended(c, key.pid, calls.since)) {
-			if (!bpf_map_delete_elem(fd, &key))
-				give_back(c, key.pid, !!calls.stranger, 0);
-			continue;
-		}
-		c->srqs[c->srq_count++] = (struct verbs_srq){
-			key.pid, key.address, calls.posts, calls.wrs, calls.bytes, calls.refused,
-		};
-	}
+	map_walk(bpf_map__fd(c->bpf->maps.verbs_srqs), sizeof(struct verbs_queue_key), sizeof(struct verbs_srq_calls), take_srq, c);
 }
 
 /* ---- */
@@ -878,6 +882,7 @@ void calls_update(struct calls *c, const __u32 *pids, size_t count)
 	}
 	read_past(c);
 	read_records(c);
+	update_users(c);
 	read_cqs(c);
 	read_srqs(c);
 	if (c->bpf->bss->verbs_calls_full)

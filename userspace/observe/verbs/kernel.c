@@ -13,10 +13,10 @@
 
 #include "userspace/observe/live/kernel.h"
 #include "userspace/observe/verbs/kernel.h"
+#include "userspace/observe/verbs/map_walk.h"
 
 #include "bpf/verbs.skel.h"
 
-#define BATCH 4096 /* QPs read from the map at a time: no bucket of it has more */
 #define WITHOUT "QPs are known by RDMA netlink alone: their state once an interval, no settings, and no change in between"
 
 /* The programs of this half, and whether it is worth anything without one. */
@@ -306,8 +306,6 @@ void kernel_half_close(struct kernel_half *k)
 	detach(k);
 	ring_buffer__free(k->changes);
 	verbs_bpf__destroy(k->programs);
-	free(k->keys);
-	free(k->values);
 	*k = (struct kernel_half){ 0 };
 }
 
@@ -339,15 +337,6 @@ __u64 kernel_half_full(const struct kernel_half *k)
 	return k->changes ? k->programs->bss->verbs_full : 0;
 }
 
-static bool make_room(struct kernel_half *k)
-{
-	if (!k->keys)
-		k->keys = calloc(BATCH, sizeof(*k->keys));
-	if (!k->values)
-		k->values = calloc(BATCH, sizeof(*k->values));
-	return k->keys && k->values;
-}
-
 /* Unless its number is a younger QP's by now. */
 static void forget(int map, const struct verbs_qp_key *key, __u64 born)
 {
@@ -357,22 +346,28 @@ static void forget(int map, const struct verbs_qp_key *key, __u64 born)
 		bpf_map_delete_elem(map, key);
 }
 
+struct walk {
+	int map;
+	bool (*take)(void *context, const struct verbs_qp_key *key, const struct verbs_kernel_qp *v);
+	void *context;
+};
+
+static void take_entry(void *context, const void *key, const void *value)
+{
+	const struct verbs_kernel_qp *v = value;
+	const struct walk *w = context;
+
+	if (w->take(w->context, key, v))
+		forget(w->map, key, v->born);
+}
+
 void kernel_half_walk(struct kernel_half *k, bool (*take)(void *context, const struct verbs_qp_key *key, const struct verbs_kernel_qp *v),
 		      void *context)
 {
-	__u32 count = BATCH, position;
-	bool first = true, last = false;
-	int map;
+	struct walk w = { .take = take, .context = context };
 
-	if (!k->changes || !make_room(k))
+	if (!k->changes)
 		return;
-	map = bpf_map__fd(k->programs->maps.verbs_qps);
-	for (; !last; first = false, count = BATCH) {
-		last = bpf_map_lookup_batch(map, first ? NULL : &position, &position, k->keys, k->values, &count, NULL);
-		if (last && errno != ENOENT)
-			return;
-		for (__u32 i = 0; i < count; i++)
-			if (take(context, &k->keys[i], &k->values[i]))
-				forget(map, &k->keys[i], k->values[i].born);
-	}
+	w.map = bpf_map__fd(k->programs->maps.verbs_qps);
+	map_walk(w.map, sizeof(struct verbs_qp_key), sizeof(struct verbs_kernel_qp), take_entry, &w);
 }

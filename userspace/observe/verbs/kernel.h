@@ -25,8 +25,6 @@ struct kernel_half {
 	void (*take)(void *context, const struct verbs_change *c);
 	void *context;
 	struct bpf_link *links[8]; /* of its programs */
-	struct verbs_qp_key *keys; /* as they are read from the map */
-	struct verbs_kernel_qp *values;
 };
 
 /* The other half, the calls. Both functions get the programs before they are loaded; none is loaded unless it is chosen. */
