@@ -189,6 +189,7 @@ static bool try_to_load(struct kernel_half *k, const struct functions *f, const 
 {
 	int error;
 
+	warning[0] = 0;
 	k->programs = open_programs();
 	if (!k->programs)
 		return false;
@@ -196,7 +197,7 @@ static bool try_to_load(struct kernel_half *k, const struct functions *f, const 
 		choose_half(k->programs, f, notes);
 	if (calls)
 		calls->choose(calls->context, k->programs);
-	warning[0] = 0;
+	warning[0] = 0; /* what was tried meanwhile may have failed */
 	error = verbs_bpf__load(k->programs);
 	k->chosen = !error && f;
 	if (!error)
@@ -207,25 +208,41 @@ static bool try_to_load(struct kernel_half *k, const struct functions *f, const 
 	return false;
 }
 
+/* What the kernel and libbpf have said to the last programs, of which they took none. */
+struct reason {
+	char text[sizeof(warning) + 64];
+};
+
+static struct reason reason(void)
+{
+	struct reason r;
+
+	snprintf(r.text, sizeof(r.text), "%.60s%s%s", strerror(errno), warning[0] ? ": " : "", warning);
+	return r;
+}
+
 static void say_refused(struct notes *notes)
 {
-	notes_add(notes, WITHOUT ". This kernel refuses the programs at ib_core: %s%s%s", strerror(errno), warning[0] ? ": " : "", warning);
+	notes_add(notes, WITHOUT ". This kernel refuses the programs at ib_core: %s", reason().text);
 }
 
 /* One half that the kernel refuses must not take the other one with it. */
 static void load(struct kernel_half *k, const struct functions *f, const struct calls_half *calls, struct notes *notes)
 {
+	struct reason why;
+
 	if (f && calls && try_to_load(k, f, calls, notes))
 		return;
+	why = reason();
 	if (f && try_to_load(k, f, NULL, notes)) {
 		if (calls)
-			calls->refused(calls->context);
+			calls->refused(calls->context, why.text);
 		return;
 	}
 	if (f)
 		say_refused(notes);
 	if (calls && !try_to_load(k, NULL, calls, notes))
-		calls->refused(calls->context);
+		calls->refused(calls->context, reason().text);
 }
 
 void kernel_half_load(struct kernel_half *k, const struct calls_half *calls, struct notes *notes)

@@ -30,7 +30,7 @@ struct kernel_half {
 /* The other half, the calls. Both functions get the programs before they are loaded; none is loaded unless it is chosen. */
 struct calls_half {
 	void (*choose)(void *context, struct verbs_bpf *b); /* NULL: not wanted */
-	void (*refused)(void *context); /* the kernel takes no program of this half */
+	void (*refused)(void *context, const char *why); /* the kernel takes no program of this half */
 	void *context;
 };
 

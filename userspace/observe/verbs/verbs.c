@@ -86,11 +86,11 @@ static void choose_calls(void *context, struct verbs_bpf *b)
 		notes_add(&v->notes, "%s", why);
 }
 
-static void calls_refused(void *context)
+static void calls_refused(void *context, const char *why)
 {
 	struct verbs *v = context;
 
-	notes_add(&v->notes, "calls are not counted: this kernel refuses the programs for them");
+	notes_add(&v->notes, "calls are not counted: this kernel refuses the programs for them: %s", why);
 	v->options.calls = false;
 }
 
