@@ -52,7 +52,7 @@ struct why {
 
 static struct why_host live_host(const struct verbs *v, const struct verbs_resources *r)
 {
-	struct why_host h = { .now = now_ns() };
+	struct why_host h = { .now = now_ns(), .offset = realtime_offset_ns() };
 
 	h.qp_count = verbs_qps(v, &h.qps);
 	h.counter_count = verbs_counters(v, &h.counters);
@@ -84,7 +84,7 @@ static void probe(struct why_way *w, const char *interface, const __u8 to[16])
 
 	path_read(&f, interface, found ? &peer : NULL);
 	places_route(&route, to);
-	*w = (struct why_way){ .carrier = known(true, f.up && f.carrier), .route = known(true, route.leaves_by),
+	*w = (struct why_way){ .is_now = true, .carrier = known(true, f.up && f.carrier), .route = known(true, route.leaves_by),
 			       .neighbour = known(f.probe.nobody, false), .has_source = route.has_source };
 	w->echoes = known(found && !f.probe.nobody, f.probe.answered);
 	memcpy(w->source, route.source, sizeof(w->source));

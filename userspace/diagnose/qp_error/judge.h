@@ -85,6 +85,9 @@ bool judge_has_told(const struct host_counter *list, size_t count, const struct 
 /* Whether a QP that is gone was seen to be destroyed; else it was only missed. */
 bool judge_was_seen_going(const struct verbs_qp *q);
 
+/* Whether an error of its requests would have been seen: they were counted from the first one on, or have succeeded while they were. */
+bool judge_knows_requests(const struct judge *j);
+
 /* Whether it is in state ERR, or has been before it was destroyed. */
 bool judge_came_to_error(const struct verbs_qp *q);
 

@@ -340,8 +340,12 @@ static bool take_host(struct loaded_host *h, const json_t *o)
 {
 	size_t qps = size_of(o, "qps"), mrs = size_of(o, "mrs"), counters = size_of(o, "counters");
 	struct why_host *to = &h->host;
+	const json_t *seconds = json_object_get(o, "seconds");
+	__u64 watched = json_is_number(seconds) && json_number_value(seconds) > 0 ? json_number_value(seconds) * 1e9 : 0;
 
 	to->now = when(o, "time");
+	to->since = to->now > watched ? to->now - watched : 0;
+	to->partial = has(o, "filter") || qps < json_array_size(json_object_get(o, "qps"));
 	h->qps = calloc(qps + 1, sizeof(*h->qps));
 	h->list = calloc(qps + 1, sizeof(*h->list));
 	h->mrs = calloc(mrs + 1, sizeof(*h->mrs));

@@ -156,10 +156,24 @@ static void suspect_by_provider(struct judge *j)
 	}
 }
 
+/* A WRITE with immediate of the peer ends so at this end, where it reaches memory that it may not (IBTA 11.6.2). */
+static void suspect_written(struct judge *j)
+{
+	static const enum why_cause suspects[] = { WHY_wrong_rkey, WHY_out_of_bounds, WHY_no_access };
+
+	if (j->status != STATUS_LOC_ACCESS_ERR || !j->calls->error_is_receive)
+		return;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(suspects); i++) {
+		j->suspects |= 1u << suspects[i];
+		judge_detail(j, suspects[i], "a WRITE with immediate of its peer reaches memory that it may not: rkey, range or access");
+	}
+}
+
 /* A status with one cause only says it by itself. */
 static void suspect_by_status(struct judge *j)
 {
 	j->suspects |= causes_of(j->status);
+	suspect_written(j);
 	suspect_by_provider(j);
 	if (bits(j->suspects) == 1)
 		judge_weigh(j, __builtin_ctz(j->suspects), WEIGHT_PROOF);
@@ -211,7 +225,8 @@ static void choose(struct judge *j)
 	v->cause = best < 0 ? WHY_unknown : best;
 	if (best < 0)
 		return;
-	v->confidence = v->weight[best] >= WEIGHT_PROOF ? WHY_CERTAIN :
+	/* two proofs are none of either alone */
+	v->confidence = v->weight[best] >= WEIGHT_PROOF && (second < WEIGHT_PROOF || v->weight[best] >= second + WEIGHT_PROOF) ? WHY_CERTAIN :
 			(v->weight[best] >= WEIGHT_STRONG && second < WEIGHT_STRONG) || (!v->alternatives && v->weight[best] > 0) ?
 			WHY_PROBABLE : WHY_POSSIBLE;
 	if (v->confidence == WHY_CERTAIN)

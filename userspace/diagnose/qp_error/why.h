@@ -34,12 +34,16 @@ struct why_host {
 	size_t counter_count;
 	const char *driver; /* of the QP's device: "mlx5", "rxe"; NULL: unknown */
 	__u64 now;	    /* ns, CLOCK_MONOTONIC of that host: of the reading */
+	__u64 offset;	    /* to CLOCK_REALTIME, ns: by which times of two hosts are compared */
+	__u64 since;	    /* as now: it has watched from then on, so that what went since is listed as gone; 0: not known */
+	bool partial;	    /* QPs were left out */
 };
 
 enum why_yes { WHY_UNKNOWN, WHY_YES, WHY_NO };
 
 /* The way from this host to the peer's address. */
 struct why_way {
+	bool is_now; /* it was looked at now; else at some time before, or after */
 	char interface[IF_NAMESIZE]; /* ""; unknown */
 	enum why_yes carrier;
 	enum why_yes route;	/* there is one */
@@ -76,6 +80,7 @@ struct why_wire {
 	__u64 lost;		/* PSNs that did not pass there, as a monitor counts them */
 	__u32 first_psn, first_nak_psn; /* of the first request; the first sequence NAK asks for it */
 	bool has_first, has_first_nak;
+	bool first_nak_inside;	/* that PSN had been sent: what asks for it has lost it */
 	bool acks_elsewhere;	/* ACKs of PSNs that are none of what was sent */
 	struct why_nak nak;	/* the first one that is no sequence NAK */
 	bool has_nak;

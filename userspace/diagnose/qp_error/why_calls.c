@@ -111,6 +111,11 @@ static bool ends_it(const struct verbs_step *s)
 	return s->kind == VERBS_MODIFIED && s->state == QP_ERR && s->state_before != QP_ERR && !s->error && !s->by_netlink && s->pid;
 }
 
+bool judge_knows_requests(const struct judge *j)
+{
+	return j->calls && (j->calls->whole || j->calls->status[STATUS_SUCCESS]);
+}
+
 static void judge_history(struct judge *j)
 {
 	for (unsigned int i = 0; i < j->q->steps && i < VERBS_HISTORY; i++) {
@@ -121,7 +126,8 @@ static void judge_history(struct judge *j)
 		if (!ends_it(s) || (j->status != STATUS_NONE && s->time > j->calls->error_time))
 			continue;
 		judge_line(j, "kernel", "process %u has moved it to ERR", s->pid);
-		judge_weigh(j, WHY_own_end, WEIGHT_PROOF);
+		/* programs also do so when a completion tells them of an error */
+		judge_weigh(j, WHY_own_end, judge_knows_requests(j) ? WEIGHT_PROOF : WEIGHT_STRONG);
 		judge_detail(j, WHY_own_end, "its own program has moved it to ERR; what was posted is flushed");
 	}
 }
@@ -166,7 +172,8 @@ static void judge_gone(struct judge *j)
 		return;
 	}
 	judge_line(j, "kernel", "its program has destroyed it");
-	judge_weigh(j, WHY_own_end, WEIGHT_PROOF);
+	judge_weigh(j, WHY_own_end, judge_knows_requests(j) ? WEIGHT_PROOF : WEIGHT_STRONG);
+	j->suspects |= 1u << WHY_own_end;
 	judge_detail(j, WHY_own_end, "its own program has destroyed it");
 }
 
@@ -203,7 +210,7 @@ bool judge_has_no_receive(const struct verbs_qp *q)
 {
 	const struct verbs_calls *c = &q->calls;
 
-	return q->has_calls && c->born && c->count[VERBS_recv_wrs] && !q->attributes.has_srq &&
+	return q->has_calls && c->born && c->whole && c->count[VERBS_recv_wrs] && !q->attributes.has_srq &&
 	       c->count[VERBS_recv_wrs] <= c->count[VERBS_recv_completions] + c->count[VERBS_recv_refused];
 }
 
@@ -290,7 +297,8 @@ static void judge_key(struct judge *j)
 		judge_line(j, "calls", "requests with rkey 0x%x have succeeded, and none with 0x%x", good->rkey, bad->rkey);
 		judge_weigh(j, WHY_wrong_rkey, WEIGHT_STRONG);
 		judge_detail(j, WHY_wrong_rkey, "the peer has no memory with rkey 0x%x, or none that allows it", bad->rkey);
-	} else if (bad->remote_addr < j->calls->good_low || bad->remote_addr + bad->bytes > j->calls->good_high) {
+	} else if (bad->remote_addr < j->calls->good_low || bad->remote_addr > j->calls->good_high ||
+		   bad->bytes > j->calls->good_high - bad->remote_addr) {
 		judge_line(j, "calls", "this rkey has succeeded from 0x%llx to 0x%llx, and this request reaches beyond", j->calls->good_low,
 			   j->calls->good_high);
 		judge_weigh(j, WHY_out_of_bounds, WEIGHT_STRONG);

@@ -51,6 +51,14 @@ static const struct verbs_qp *namesake_of_peer(const struct judge *j)
 	return NULL;
 }
 
+/* The peer's host was watched before this QP was made: it would list each QP that has gone since. */
+static bool was_watched(const struct judge *j)
+{
+	const struct why_host *own = &j->e->own, *peer = &j->e->peer;
+
+	return peer->since && !peer->partial && j->q->born && peer->since + peer->offset <= j->q->born + own->offset;
+}
+
 static void judge_absent(struct judge *j)
 {
 	const struct verbs_qp *means = who_means_us(j), *namesake = namesake_of_peer(j);
@@ -65,7 +73,8 @@ static void judge_absent(struct judge *j)
 	if (!silence(j))
 		return;
 	if (means || !j->worked) {
-		judge_weigh(j, WHY_no_such_qp, j->never_worked && !namesake ? WEIGHT_PROOF : means || !j->blind ? WEIGHT_STRONG : WEIGHT_HINT);
+		judge_weigh(j, WHY_no_such_qp, j->never_worked && !namesake && was_watched(j) ? WEIGHT_PROOF :
+					       means || !j->blind ? WEIGHT_STRONG : WEIGHT_HINT);
 		if (means)
 			judge_detail(j, WHY_no_such_qp, "it sends to QP %u, and the peer's QP for it is %u", j->q->qp.peer_qpn,
 				     means->qp.qpn);
@@ -73,6 +82,26 @@ static void judge_absent(struct judge *j)
 		judge_weigh(j, WHY_peer_gone, WEIGHT_STRONG);
 		judge_detail(j, WHY_peer_gone, "the peer's QP %u is no longer there", j->q->qp.peer_qpn);
 	}
+}
+
+/*
+ * A peer also ends because nothing goes on any more, whatever the reason. If its end is the reason, the QP tries again from then on
+ * until it gives up; a tenth is for the clocks of both hosts, and a request that was tried before.
+ */
+static int weight_of_end(const struct judge *j)
+{
+	const struct verbs_attributes *a = &j->q->attributes;
+	__u64 gone = j->other->gone + j->e->peer.offset, tries = a->known & VERBS_KNOWS_TIMEOUT ? verbs_gives_up_ns(a) : 0, failed;
+
+	/* which of both failed first is not known without calls */
+	if (j->blind)
+		return WEIGHT_STRONG;
+	if (j->stalls)
+		return gone <= j->calls->oldest_post + j->e->own.offset + WHY_STALL_NS ? WEIGHT_PROOF : WEIGHT_STRONG;
+	failed = j->calls->error_time + j->e->own.offset;
+	if (gone > failed)
+		return WEIGHT_HINT;
+	return tries && failed - gone >= tries - tries / 10 ? WEIGHT_PROOF : WEIGHT_STRONG;
 }
 
 static void judge_ended(struct judge *j)
@@ -98,8 +127,7 @@ static void judge_ended(struct judge *j)
 		judge_line(j, "peer", "its QP %u is gone; nobody saw how", o->qp.qpn);
 	if (!silence(j))
 		return;
-	/* which of both failed first is not known without calls */
-	judge_weigh(j, WHY_peer_gone, j->blind ? WEIGHT_STRONG : WEIGHT_PROOF);
+	judge_weigh(j, WHY_peer_gone, weight_of_end(j));
 	if (o->killed)
 		judge_detail(j, WHY_peer_gone, "the peer's process %u ended, and its QP %u with it", o->qp.pid, o->qp.qpn);
 	else if (judge_was_seen_going(o))
@@ -129,8 +157,14 @@ static void judge_psns(struct judge *j)
 /* Ends with different path MTUs do each other no harm by messages that fit into one packet of either. */
 static int weight_of_mtus(const struct judge *j, __u32 smaller)
 {
+	const struct verbs_request *good = j->calls ? &j->calls->good_request : NULL;
+
 	if (failed(j) && failed(j)->bytes <= smaller)
 		return 0;
+	if (good && good->opcode < VERBS_OPCODES && good->bytes > smaller) /* devices may bear it */
+		return 0;
+	if (failed(j) && j->worked && good->opcode >= VERBS_OPCODES)
+		return WEIGHT_HINT;
 	if (failed(j) && (j->status == STATUS_REM_INV_REQ_ERR || j->status == STATUS_RETRY_EXC_ERR))
 		return WEIGHT_PROOF;
 	return j->v->in_error || j->stalls ? WEIGHT_HINT : 0;
@@ -173,8 +207,9 @@ static void judge_gids(struct judge *j)
 		judge_weigh(j, WHY_gid_mismatch, WEIGHT_NEVER);
 		return;
 	}
+	/* devices may take packets from, and at, another address of the port: then it had worked before it was watched */
 	if (silence(j) && !j->worked)
-		judge_weigh(j, WHY_gid_mismatch, WEIGHT_PROOF);
+		judge_weigh(j, WHY_gid_mismatch, j->never_worked ? WEIGHT_PROOF : WEIGHT_STRONG);
 }
 
 /* ---- does the peer allow it? ---- */
@@ -239,7 +274,8 @@ static const struct host_mr *mr_of(const struct why_host *h, const struct verbs_
 /* low, high: what of the region requests have reached, this one too: it cannot be longer than the region. worked: some have succeeded. */
 static void judge_place(struct judge *j, const struct host_mr *mr, const struct verbs_request *r, __u64 low, __u64 high, bool worked)
 {
-	bool outside = mr->has_iova ? r->remote_addr < mr->iova || r->remote_addr + r->bytes > mr->iova + mr->length :
+	__u64 offset = r->remote_addr - mr->iova;
+	bool outside = mr->has_iova ? r->remote_addr < mr->iova || offset > mr->length || r->bytes > mr->length - offset :
 				      high - low > mr->length;
 
 	judge_weigh(j, WHY_wrong_rkey, WEIGHT_NEVER);
@@ -279,8 +315,8 @@ static void judge_memory(struct judge *j)
 	if (!mr) {
 		judge_line(j, "peer", "none of its %zu memory regions%s has the rkey 0x%x for its QP", with_keys,
 			   j->e->peer.mrs_cut ? " that are listed" : "", r->rkey);
-		/* regions go with their process, and a long list is cut */
-		judge_weigh(j, WHY_wrong_rkey, j->e->peer.mrs_cut || j->other->gone ? WEIGHT_STRONG : WEIGHT_PROOF);
+		/* regions are listed after it failed: this one may have been deregistered since, and long lists are cut */
+		judge_weigh(j, WHY_wrong_rkey, WEIGHT_STRONG);
 		judge_detail(j, WHY_wrong_rkey, "the peer has no memory region with rkey 0x%x", r->rkey);
 		return;
 	}
@@ -310,7 +346,7 @@ static bool may_consume(const struct judge *j)
 static void judge_receives(struct judge *j)
 {
 	if (!may_consume(j)) {
-		judge_weigh(j, WHY_no_receive, failed(j) || j->calls->born ? WEIGHT_NEVER : 0);
+		judge_weigh(j, WHY_no_receive, failed(j) || j->calls->whole ? WEIGHT_NEVER : 0);
 		return;
 	}
 	if (!judge_suspects(j, WHY_no_receive) || !judge_has_no_receive(j->other))
@@ -382,7 +418,7 @@ static void judge_reach(struct judge *j)
 	if (w->carrier == WHY_NO) {
 		judge_line(j, "path", "%s has no carrier", interface);
 		/* what failed before may have failed for another reason: the way was looked at later */
-		judge_weigh(j, WHY_path_gone, j->stalls ? WEIGHT_PROOF : WEIGHT_STRONG);
+		judge_weigh(j, WHY_path_gone, j->stalls && w->is_now ? WEIGHT_PROOF : WEIGHT_STRONG);
 		judge_detail(j, WHY_path_gone, "%s has no carrier", interface);
 	} else if (w->route == WHY_NO) {
 		judge_line(j, "path", "this host has no route to %s", peer_text(j).text);

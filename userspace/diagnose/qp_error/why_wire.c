@@ -64,7 +64,7 @@ static void judge_wire_psns(struct judge *j, const struct why_wire *w, const str
 
 	if (w->acknowledged || !w->has_first)
 		return;
-	if (w->has_first_nak && w->first_nak_psn != w->first_psn) {
+	if (w->has_first_nak && w->first_nak_psn != w->first_psn && !w->first_nak_inside) {
 		judge_line(j, "wire", "the first request has PSN 0x%06x, and its receiver asks for 0x%06x", w->first_psn, w->first_nak_psn);
 		j->suspects |= 1u << WHY_psn_mismatch;
 		/* what was lost before a capture began is asked for as well */

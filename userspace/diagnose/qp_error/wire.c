@@ -196,8 +196,10 @@ static void take_nak(struct wire_reader *r, const struct roce_packet *p)
 
 	w->naks[(p->syndrome & 7) < 5 ? p->syndrome & 7 : 4]++;
 	if (!(p->syndrome & 0x1f)) {
-		if (!w->has_first_nak)
+		if (!w->has_first_nak) {
 			w->first_nak_psn = p->number;
+			w->first_nak_inside = !w->has_first || (ahead(p->number, w->first_psn) >= 0 && ahead(p->number, r->highest) <= 0);
+		}
 		w->has_first_nak = true;
 		return;
 	}
