@@ -159,6 +159,22 @@ static void test_silence(void **state)
 	assert_false(wire.acks_elsewhere);
 }
 
+/* A PSN that a NAK asks for: one that was sent, and was lost; or another one. */
+static void test_asked_for(void **state)
+{
+	(void)state;
+	for (int inside = 0; inside < 2; inside++) {
+		begin(NULL);
+		ask(WRITE_FIRST, 0xfffffe, RKEY, 1024);
+		ask(WRITE_MIDDLE, 0xffffff, 0, 1024);
+		ask(WRITE_LAST, 0, 0, 1024);
+		answer(inside ? 0 : 1, 0x60);
+		finish();
+		assert_true(wire.has_first_nak);
+		assert_int_equal(wire.first_nak_inside, inside);
+	}
+}
+
 static void test_psns(void **state)
 {
 	(void)state;
@@ -194,7 +210,7 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { TEST(test_middle_refused), TEST(test_first_refused), TEST(test_read), TEST(test_read_without_mtu), TEST(test_unseen), TEST(test_silence),
-					    TEST(test_psns), TEST(test_many) };
+					    TEST(test_psns), cmocka_unit_test(test_asked_for), TEST(test_many) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

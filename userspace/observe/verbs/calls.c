@@ -942,8 +942,16 @@ void calls_gone(struct calls *c, __u32 pid, __u32 qpn, const char *device, __u64
 	}
 }
 
+static int by_process(const void *a, const void *b)
+{
+	const struct record *x = a, *y = b;
+
+	return x->key.pid < y->key.pid ? -1 : x->key.pid > y->key.pid;
+}
+
 enum verbs_blind calls_blind(const struct calls *c, __u32 pid)
 {
+	const struct record key = { .key = { .pid = pid } };
 	const struct watched *p = find_process(c, pid);
 
 	if (!c->has_cost)
@@ -953,11 +961,7 @@ enum verbs_blind calls_blind(const struct calls *c, __u32 pid)
 	if (p && p->blind != VERBS_NO_PROVIDER)
 		return p->blind;
 	/* its calls have come, wherever they were found */
-	for (size_t i = 0; i < c->record_count; i++) {
-		if (c->records[i].key.pid == pid)
-			return VERBS_SEEN;
-	}
-	return VERBS_NO_PROVIDER;
+	return c->record_count && bsearch(&key, c->records, c->record_count, sizeof(key), by_process) ? VERBS_SEEN : VERBS_NO_PROVIDER;
 }
 
 size_t calls_cqs(const struct calls *c, const struct verbs_cq **list)

@@ -283,6 +283,8 @@ static void take_calls(void *context, struct verbs_qp *qp)
 	const struct verbs_calls *c;
 	enum verbs_blind blind;
 
+	if (qp->calls_final)
+		return;
 	if (!qp->attributes.is_user && !qp->qp.pid) {
 		qp->blind = VERBS_KERNEL_USER;
 		return;
@@ -295,6 +297,7 @@ static void take_calls(void *context, struct verbs_qp *qp)
 	}
 	if (qp->gone) {
 		calls_gone(v->calls, qp->qp.pid, qp->qp.qpn, qp->qp.device, qp->born, qp->gone);
+		qp->calls_final = true;
 		return;
 	}
 	blind = calls_blind(v->calls, qp->qp.pid);

@@ -58,6 +58,7 @@ struct verbs_qp {
 	struct verbs_attributes attributes; /* .known 0: not known */
 	enum verbs_blind blind;
 	bool has_calls;
+	bool calls_final;	  /* it is gone, and its calls do not change any more */
 	struct verbs_calls calls; /* if has_calls */
 	struct verbs_step history[VERBS_HISTORY]; /* oldest first */
 	unsigned int steps;	  /* in `history` */
