@@ -240,7 +240,18 @@ static int by_identity(const void *a, const void *b)
 {
 	const struct verbs_qp *x = ((const struct qp_row *)a)->qp, *y = ((const struct qp_row *)b)->qp;
 
-	return strcmp(x->qp.device, y->qp.device) ?: x->qp.qpn != y->qp.qpn ? (x->qp.qpn < y->qp.qpn ? -1 : 1) : x->qp.pid != y->qp.pid;
+	if (strcmp(x->qp.device, y->qp.device))
+		return strcmp(x->qp.device, y->qp.device);
+	if (x->qp.qpn != y->qp.qpn)
+		return x->qp.qpn < y->qp.qpn ? -1 : 1;
+	return x->qp.pid < y->qp.pid ? -1 : x->qp.pid > y->qp.pid;
+}
+
+static int by_identity_worst_first(const void *a, const void *b)
+{
+	const struct qp_row *x = a, *y = b;
+
+	return by_identity(a, b) ?: (int)x->condition - (int)y->condition;
 }
 
 /*
@@ -256,7 +267,7 @@ static size_t choose(const struct qp_rows *r, size_t most, struct qp_row **to)
 		return 0;
 	for (size_t i = 0; i < wanted; i++)
 		(*to)[i] = r->row[i];
-	qsort(*to, wanted, sizeof(**to), by_identity);
+	qsort(*to, wanted, sizeof(**to), by_identity_worst_first);
 	for (size_t i = 0; i < wanted; i++)
 		if (!count || by_identity(&(*to)[count - 1], &(*to)[i]))
 			(*to)[count++] = (*to)[i];
