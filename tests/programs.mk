@@ -22,6 +22,7 @@ $(eval $(call test_program,receive_replay,receive_replay,userspace/observe/live)
 $(eval $(call test_program,receive_cpus,receive_cpus,userspace/observe/live))
 $(eval $(call test_program,receive_feed,receive_feed,userspace/observe/live))
 $(addprefix $(BUILD)/tests/support/,capture_replay.o verifier_cost.o): $(BUILD)/bpf/capture.skel.h
+$(BUILD)/tests/support/verifier_cost.o: $(BUILD)/bpf/verbs.skel.h
 $(addprefix $(BUILD)/tests/support/,verifier_cost.o receive_replay.o receive_cpus.o receive_feed.o): $(BUILD)/bpf/receive.skel.h
 # rocescope with made-up QPs: what this source defines takes the place of what the archive has.
 $(eval $(call test_program,verbs_made_up,verbs_made_up,userspace/command))

@@ -9,7 +9,6 @@ import re
 from . import verifier_budget
 from .corpus_replay import Corpus
 from .project import ROCESCOPE, ROOT
-from .verifier_budget import VERIFIER_COST
 
 PAGE = os.path.join(ROOT, "docs", "install.md")
 TABLE = re.compile(r"(<!-- tests/kernels.test --write: -->\n).*(?=<!-- end -->)", re.S)
@@ -95,7 +94,7 @@ class Facts:
     def __init__(self, lab, corpus, basic=True):
         """basic: with tests/monitor_basic.test, at an MTU for which native XDP needs multi-buffer."""
         self.release = lab.kernel
-        self._cost = lab.exec("A", [VERIFIER_COST], timeout=TIMEOUT)
+        self._cost = lab.exec("A", verifier_budget.COMMAND, timeout=TIMEOUT)
         loaded = [program for program, instructions in verifier_budget.costs(self._cost).items() if instructions]
         ways = [way for program, way in WAYS.items() if program in loaded] or ["old"]
         self._replay = corpus.replay(lab, *(word for way in ways for word in ("--way", way)))

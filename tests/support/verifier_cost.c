@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * verifier_cost: loads each program of monitor.bpf.c, monitor_old.bpf.c, capture.bpf.c and receive.bpf.c of bpf/, with every
- * feature that costs instructions, and prints a line for each:
+ * verifier_cost: loads each program of monitor.bpf.c, monitor_old.bpf.c, capture.bpf.c, receive.bpf.c and verbs.bpf.c of bpf/, with
+ * every feature that costs instructions, and prints a line for each:
  *     PROGRAM INSTRUCTIONS
  * INSTRUCTIONS is the verifier's own count of what it walked through, which must stay below a million. -: the kernel refused
  * the program; the reason is on standard error. Exit status 1 if it refused all of them.
@@ -18,6 +18,7 @@
 #include "userspace/observe/live/maps.h"
 #include "bpf/capture.skel.h" /* needs struct fold_tables */
 #include "bpf/receive.skel.h" /* needs struct fold_tables */
+#include "bpf/verbs.skel.h"
 
 #define LOG_STATISTICS 4 /* linux/bpf_verifier.h: BPF_LOG_STATS */
 
@@ -29,7 +30,7 @@ static __attribute__((noreturn)) void die(const char *what, const char *why)
 	exit(1);
 }
 
-/* Skeletons have no common type. */
+/* Skeletons have no common type. settings NULL: it has none. */
 struct cost_opened {
 	struct bpf_object *object;
 	struct monitor_settings *settings;
@@ -82,10 +83,21 @@ static struct cost_opened open_receive(void)
 	return (struct cost_opened){ bpf->obj, (struct monitor_settings *)&bpf->rodata->settings };
 }
 
+static struct cost_opened open_verbs(void)
+{
+	struct verbs_bpf *bpf = verbs_bpf__open();
+
+	if (!bpf)
+		die("BPF", strerror(errno));
+	return (struct cost_opened){ .object = bpf->obj };
+}
+
 static struct bpf_object *open_all(struct cost_opened (*open)(void))
 {
 	struct cost_opened bpf = open();
 
+	if (!bpf.settings)
+		return bpf.object;
 	for (int i = 0; i < ROCE_UDP_PORTS; i++)
 		bpf.settings->ports.port[i] = 1 + i;
 	bpf.settings->icrc_every = 2;
@@ -152,6 +164,7 @@ int main(void)
 	int loaded;
 
 	libbpf_set_print(silent);
-	loaded = load_each(open_monitor) + load_each(open_monitor_old) + load_each(open_capture) + load_each(open_receive);
+	loaded = load_each(open_monitor) + load_each(open_monitor_old) + load_each(open_capture) + load_each(open_receive) +
+		 load_each(open_verbs);
 	return loaded ? 0 : 1;
 }
