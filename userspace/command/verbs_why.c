@@ -86,7 +86,7 @@ static void probe(struct why_way *w, const char *interface, const __u8 to[16])
 	places_route(&route, to);
 	*w = (struct why_way){ .is_now = true, .carrier = known(true, f.up && f.carrier), .route = known(true, route.leaves_by),
 			       .neighbour = known(f.probe.nobody, false), .has_source = route.has_source };
-	w->echoes = known(found && !f.probe.nobody, f.probe.answered);
+	w->echoes = known(found && !f.probe.nobody && !stop, f.probe.answered); /* stop: it was not waited for */
 	memcpy(w->source, route.source, sizeof(w->source));
 	snprintf(w->interface, sizeof(w->interface), "%s", interface);
 	if (f.probe.known) {
@@ -239,7 +239,9 @@ static bool read_own(struct why *w)
 	verbs_update(w->verbs);
 	if (w->run->seconds > 0) {
 		stop_on_signals();
+		complain("verbs: watching for %g s", w->run->seconds);
 		watch(w->verbs, w->run->seconds);
+		stop = 0; /* it ended the watching only: the path is still to be probed */
 		verbs_update(w->verbs);
 	}
 	verbs_resources_read(&w->resources);
