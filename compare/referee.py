@@ -132,17 +132,19 @@ class Calls(Beside):
 
 def calls_of(qps):
     """
-    What was posted and completed by QPs of a rocescope.verbs/1: {"qps", "unseen" (of these, without counts), "posts", "wrs",
+    What was posted and completed by QPs of a rocescope.verbs/1: {"qps", "unseen" (of these, whose calls could not be counted), "posts", "wrs",
     "refused", "completions", "recv_completions", "errors", "latency_us": {"count", "mean"}}. None: there were none. Pure.
     """
     seen = [qp["calls"] for qp in qps if qp["calls"]]
     users = [qp for qp in qps if qp["calls"] or qp["pid"] and qp["type"] in ("RC", "UC", "UD", "XRC_INI", "XRC_TGT")]
     if not users:
         return None
+    # the passive side of WRITE and READ makes no calls
+    unseen = [qp for qp in users if not qp["calls"] and qp["calls_seen"] != "passive"]
     latencies = [calls["latency"] for calls in seen if calls["latency"]["count"]]
     count = sum(each["count"] for each in latencies)
     mean = sum(each["count"] * each["mean_ns"] for each in latencies) / count / 1000 if count else None
-    return {"qps": len(users), "unseen": len(users) - len(seen),
+    return {"qps": len(users), "unseen": len(unseen),
             **{name: sum(calls[name] for calls in seen) for name in ("posts", "wrs", "completions", "recv_completions")},
             "refused": sum(calls["wrs_refused"] for calls in seen),
             "errors": sum(n for calls in seen for status, n in calls["statuses"].items() if status != "SUCCESS"),
