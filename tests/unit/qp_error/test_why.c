@@ -285,6 +285,14 @@ static void blind_and_left(struct scene *s)
 	s->peer.gone = NOW - 3000000000ull;
 }
 
+/* That the peer's host answers pings says nothing of what failed. */
+static void blind_and_answered(struct scene *s)
+{
+	s->own.has_calls = false;
+	s->own.qp.state = ERR;
+	look(s, WHY_YES);
+}
+
 /* The QP of that number is another one's, and its PSN and access tell nothing of this one. */
 static void of_another(struct scene *s)
 {
@@ -736,6 +744,7 @@ static const struct {
 	{ "both: the peer refused, and has left since", refused_by_one_that_left, WHY_wrong_rkey, WHY_PROBABLE },
 	{ "both: no answer, and the peer has no such QP any more", silent_and_left, WHY_peer_gone, WHY_PROBABLE },
 	{ "both: in error, without calls, and the peer has left", blind_and_left, WHY_peer_gone, WHY_PROBABLE },
+	{ "requester: in error, without calls, and the peer's host answers", blind_and_answered, WHY_refused, WHY_POSSIBLE },
 	{ "both: the peer's QP is another one's", of_another, WHY_no_such_qp, WHY_PROBABLE },
 	{ "both: another PSN", other_psn, WHY_psn_mismatch, WHY_CERTAIN },
 	{ "both: another GID", other_gid, WHY_gid_mismatch, WHY_CERTAIN },

@@ -434,7 +434,8 @@ static void judge_reach(struct judge *j)
 	} else if (w->echoes == WHY_YES) {
 		judge_line(j, "path", "%s answers pings", peer_text(j).text);
 		judge_weigh(j, WHY_path_gone, WEIGHT_NEVER);
-		judge_weigh(j, WHY_peer_gone, WEIGHT_HINT);
+		if (!j->blind) /* else nobody knows that its requests got no answer */
+			judge_weigh(j, WHY_peer_gone, WEIGHT_HINT);
 	}
 }
 
