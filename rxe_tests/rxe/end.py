@@ -28,6 +28,7 @@ try:
     from pyverbs.pd import PD
     from pyverbs.pyverbs_error import PyverbsError
     from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+    from pyverbs.srq import SRQ, SrqAttr, SrqInitAttr
     from pyverbs.wr import SGE, RecvWR, SendWR
 except ImportError:
     e = None
@@ -111,7 +112,7 @@ class End:
     """Sizes in bytes, addresses as offsets into the memory. A QP is named by its number."""
 
     def __init__(self):
-        self._own = self._context = self._captured = None
+        self._own = self._context = self._captured = self._shared = None
         self._impaired = False
         self._qps, self._queues, self._peers = {}, {}, {}
 
@@ -239,12 +240,16 @@ class End:
         kind = {"rc": e.IBV_QPT_RC, "uc": e.IBV_QPT_UC, "ud": e.IBV_QPT_UD}[service]
         cap = QPCap(max_send_wr=sends, max_recv_wr=receives)
         queue = CQ(self._context, completions) if completions else self._receives
-        init = QPInitAttr(qp_type=kind, scq=self._sends, rcq=queue, cap=cap, sq_sig_all=1)
+        init = QPInitAttr(qp_type=kind, scq=self._sends, rcq=queue, srq=self._shared, cap=cap, sq_sig_all=1)
         attr = QPAttr(port_num=1)
         attr.qkey = QKEY
         qp = QP(self._pd, init, attr)
         self._qps[qp.qp_num], self._queues[qp.qp_num] = qp, queue
         return qp.qp_num
+
+    def share_receives(self, size=16):
+        """From now on QPs take their receives from one queue."""
+        self._shared = SRQ(self._pd, SrqInitAttr(SrqAttr(max_wr=size)))
 
     def connect(self, number, gid, peer, path_mtu=1024, sq_psn=0, rq_psn=0, timeout=17, retries=7, rnr_retries=7, rnr_timer=12,
                 refuse=()):

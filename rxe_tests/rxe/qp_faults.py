@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 
-from end import MEMORY, End, gid_index, listen, run
+from end import MEMORY, PATIENCE, End, gid_index, listen, run
 from rxe import Pair, Remote
 import end as one_end
 
@@ -41,6 +41,16 @@ class Peer(End):
         run("ip", "address", "replace", f"{address}/24", "dev", self._netif)
         self._gid_index, self._gid = gid_index(self._device, address)
 
+    def drain(self, number):
+        """Moves the QP to SQD. SoftRoCE tells that its send queue has drained when the next request comes. Returns the event's number."""
+        self._qps[number].modify(one_end.QPAttr(qp_state=one_end.e.IBV_QPS_SQD), one_end.e.IBV_QP_STATE)
+        self.post(number, [{"operation": "send", "size": 64}])
+        signal.alarm(PATIENCE)      # ends us if none comes
+        event = self._context.get_async_event()
+        signal.alarm(0)
+        event.ack()     # or the QP cannot be destroyed
+        return event.event_type
+
     def drop_address(self, address):
         run("ip", "address", "delete", f"{address}/24", "dev", self._netif, check=False)
 
@@ -54,14 +64,15 @@ class QPs(Pair):
 
 class Fault:
     def __init__(self, name, own, peer, port):
-        self.name, self.address = name, own
+        self.name, self.address, self.pair, self.event = name, own, None, None
         self.a = Peer()
         self.a.facts = self.a.open(own)
         self.b = Remote("tcp", f"{peer}:{port}")
         self.b.facts = self.b.open(peer)
 
     def say(self, what, **more):
-        print(json.dumps({"say": what, "fault": self.name, **more}), flush=True)
+        qpns = {"qpn": self.pair.qa, "peer_qpn": self.pair.qb} if self.pair else {}
+        print(json.dumps({"say": what, "fault": self.name, **qpns, **more}), flush=True)
         signal.sigwait({signal.SIGUSR1})
 
     def connect(self, a=None, b=None, **both):
@@ -91,6 +102,13 @@ class Fault:
         self.connect()
         self.good()
         self.bad(self.write(rkey=0x101), self.write(), self.write())
+
+    def wrong_rkey_shared(self):
+        """The responder's QP has a shared receive queue."""
+        self.b.share_receives()
+        self.connect()
+        self.right = []
+        self.bad(self.write(rkey=0x101), self.write())
 
     def no_access(self):
         """The QP allows no WRITE; SENDs succeed."""
@@ -195,11 +213,17 @@ class Fault:
         self.a.fail(self.pair.qa)
         self.statuses = [each["status"] for each in self.a.sent(1, 2)]
 
+    def drained(self):
+        """No fault: an asynchronous event of a QP that is well."""
+        self.connect()
+        self.good()
+        self.statuses, self.event = [], self.a.drain(self.pair.qa)
+
     def end(self):
         state = self.a.state(self.pair.qa)
         reachable = self.b and self.name != "wire_cut"
-        self.say("done", right=self.right, statuses=self.statuses, state=state, qpn=self.pair.qa, peer_qpn=self.pair.qb,
-                 peer_state=self.b.state(self.pair.qb) if reachable else None)
+        self.say("done", right=self.right, statuses=self.statuses, state=state,
+                 peer_state=self.b.state(self.pair.qb) if reachable else None, event=self.event)
         self.a.close()
         if hasattr(self, "extra"):
             self.a.drop_address(self.extra)
@@ -210,7 +234,7 @@ class Fault:
 
 FAULTS = [name for name in ("wrong_rkey", "no_access", "out_of_bounds", "no_receive_0", "no_receive_7", "no_such_qp", "peer_killed", "wire_cut",
                             "mtu_too_large", "wrong_psn", "wrong_gid", "no_access_memory", "mtu_differs", "stale_psn", "lost", "bad_lkey",
-                            "own_end")]
+                            "own_end", "wrong_rkey_shared", "drained")]
 
 
 def main():
