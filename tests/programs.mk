@@ -41,6 +41,25 @@ $(VERBS_PROVIDER): bench/verbs_provider.c bench/verbs_provider.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared -o $@ $<
 
+# rdma_stream, with its provider linked in: where the distribution has all of its libraries as archives.
+STATIC_STREAM := $(BUILD)/tests/rdma_stream_static
+static_library = $(wildcard $(dir $(shell $(CC) -print-file-name=libibverbs.a))$1.a)
+STATIC_RXE := $(call static_library,librxe-rdmav*)
+ifneq ($(and $(STATIC_RXE),$(call static_library,libjansson),$(call static_library,libnl-route-3)),)
+all: $(STATIC_STREAM)
+endif
+$(BUILD)/tests/static/device.o: rxe_tests/rdma_stream/device.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DRDMA_STATIC_PROVIDERS=rxe -MMD -MP -c -o $@ $<
+# The linker warns of functions that load libraries, none of which is called.
+$(STATIC_STREAM): $(BUILD)/tests/static/device.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/device.c,$(wildcard rxe_tests/rdma_stream/*.c))) \
+		$(call rooms,,userspace/traffic/streams)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -static $(if $(findstring no-warnings,$(shell $(LD) --help)),-Xlinker --no-warnings) -o $@ $^ \
+		-libverbs $(STATIC_RXE) -libverbs -lnl-route-3 -lnl-3 -ljansson -lm -lpthread
+
 .PHONY: budget
 budget: $(BUILD)/tests/verifier_cost
 	@tests/budget.test
