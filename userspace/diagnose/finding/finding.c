@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "userspace/diagnose/finding/finding.h"
 
 struct finding *findings_add(struct findings *f)
 {
-	if (f->count == f->room) {
-		size_t room = f->room ? 2 * f->room : 16;
-		struct finding *grown = realloc(f->list, room * sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		f->list = grown;
-		f->room = room;
-	}
+	if (!grow(f->list, f->count, f->room, 16))
+		return NULL;
 	f->list[f->count] = (struct finding){ .number = ++f->added };
 	return &f->list[f->count++];
 }
