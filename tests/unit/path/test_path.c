@@ -33,6 +33,7 @@ static struct path_facts right(void)
 		.cpus = 8, .irqs = 8, .rps = 0, .governor = "performance", .budget = 300, .budget_usecs = 8000,
 		.backlog = 1000, .rmem_max = 1 << 24, .rmem_default = 1 << 24, .wmem_max = 1 << 24,
 		.tcp_rmem = { 4096, 131072, 1 << 25 },
+		.pcie = { 8, 8 }, .pcie_most = { 8, 8 }, .pcie_way = { 8, 8 }, .pci = "0000:3b:00.0",
 		.udp_mem = { 100000, 200000, 300000 }, .page = 4096, .rdma = "rxe0", .gids_known = true, .gid = 0,
 		.roce_mode = "RoCE v2", .has_peer = true, .peer_address = "10.9.0.2", .leaves_by = 7,
 		.probe = { .answered = true, .known = true, .rtt_ns = 20000, .passes = 9000 },
@@ -69,6 +70,10 @@ static void no_pause(struct path_facts *f) { f->pfc = 0; f->pause.tx_pause = 0; 
 static void no_pfc(struct path_facts *f) { f->pfc = 0; f->pause.cmd = 0; }
 static void no_ecn(struct path_facts *f) { f->ecn = 0; }
 static void dropped(struct path_facts *f) { f->drops = 12; strcpy(f->drop_name, "rx_out_of_buffer"); }
+static void narrow_slot(struct path_facts *f) { f->pcie = f->pcie_way = (struct path_pcie){ 2.5, 4 }; }
+static void narrow_bridge(struct path_facts *f) { f->pcie_way = (struct path_pcie){ 5, 2 }; }
+static void badly_trained(struct path_facts *f) { f->pcie = f->pcie_way = (struct path_pcie){ 2.5, 8 }; }
+static void badly_trained_unknown(struct path_facts *f) { badly_trained(f); f->gbps = 0; }
 static void short_ring(struct path_facts *f) { f->ring.rx_pending = 128; }
 static void least_ring(struct path_facts *f) { f->ring.rx_pending = 64; f->ring.rx_max_pending = 100; }
 static void slow(struct path_facts *f) { f->coalesce.rx_coalesce_usecs = 20000; }
@@ -134,6 +139,10 @@ static const struct {
 	{ no_pfc, PATH_CHECK_pause, PATH_MAY_LOSE, "dcb pfc set dev roce0 prio-pfc 3:on", 0 },
 	{ no_ecn, PATH_CHECK_ecn, PATH_MAY_LOSE, "echo 1 >/sys/class/net/roce0/ecn/roce_np/enable/3", 0 },
 	{ dropped, PATH_CHECK_drops, PATH_TOLD, "ethtool -S roce0", 0 },
+	{ narrow_slot, PATH_CHECK_pcie, PATH_MAY_LOSE, "lspci -s 0000:3b:00.0 -vv | grep Lnk", 0 },
+	{ narrow_bridge, PATH_CHECK_pcie, PATH_MAY_LOSE, "lspci -s 0000:3b:00.0 -vv | grep Lnk", 0 },
+	{ badly_trained, PATH_CHECK_pcie, PATH_TOLD, "lspci -s 0000:3b:00.0 -vv | grep Lnk", 0 },
+	{ badly_trained_unknown, PATH_CHECK_pcie, PATH_MAY_LOSE, "lspci -s 0000:3b:00.0 -vv | grep Lnk", 0 },
 	/* 1221 packets in 4 ms for 8 queues: 153 */
 	{ short_ring, PATH_CHECK_ring, PATH_MAY_LOSE, "ethtool -G roce0 rx 256", CHANGE_RING },
 	{ least_ring, PATH_CHECK_ring, PATH_MAY_LOSE, "ethtool -G roce0 rx 100", CHANGE_RING },
@@ -392,6 +401,43 @@ static void test_above(void **state)
 	assert_int_equal(CPU_COUNT(&f.near), 2);
 }
 
+/* The link of a NIC below a switch whose own link is slower, and that of a virtual function; and texts that tell nothing. */
+static void test_pcie(void **state)
+{
+	struct path_facts f = { .name = "roce2", .ifindex = 10, .mac = { 2, 0, 0, 0, 0, 3 } };
+	char link[128];
+
+	(void)state;
+	put("/sys/class/net/roce2/address", "02:00:00:00:00:03\n");
+	put("/sys/class/net/roce2/ifindex", "10\n");
+	snprintf(link, sizeof(link), "%s/sys/class/net/roce2/device", root);
+	put("/sys/devices/pci0000:3a/0000:3a:00.0/current_link_speed", "8.0 GT/s PCIe\n");
+	put("/sys/devices/pci0000:3a/0000:3a:00.0/current_link_width", "4\n");
+	put("/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0/current_link_speed", "16.0 GT/s PCIe\n");
+	put("/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0/current_link_width", "8\n");
+	put("/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0/max_link_speed", "16 GT/s\n");
+	put("/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0/max_link_width", "16\n");
+	assert_int_equal(symlink("../../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0", link), 0);
+	path_read_machine(&f);
+	assert_string_equal(f.pci, "0000:3b:00.0");
+	assert_true(f.pcie.gts == 16 && f.pcie.width == 8 && f.pcie_most.width == 16 && f.pcie_most.gts == 16);
+	assert_true(f.pcie_way.gts == 8 && f.pcie_way.width == 4);
+	assert_int_equal(path_pcie_gbps(f.pcie_way) * 100, 3150);
+	assert_int_equal(path_pcie_gbps((struct path_pcie){ 5, 8 }), 32);
+	assert_int_equal(path_pcie_gbps((struct path_pcie){ 64, 16 }), 1024);
+	unlink(link);
+	put("/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.1/current_link_speed", "Unknown\n");
+	put("/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.1/current_link_width", "0\n");
+	assert_int_equal(symlink("../../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.1", link), 0);
+	f = (struct path_facts){ .name = "roce2", .ifindex = 10, .mac = { 2, 0, 0, 0, 0, 3 } };
+	path_read_machine(&f);
+	assert_true(!f.pcie.width && !f.pcie_way.width && !f.pci[0]);
+	snprintf(link, sizeof(link), "%s/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.1/physfn", root);
+	assert_int_equal(symlink("../0000:3b:00.0", link), 0);
+	path_read_machine(&f);
+	assert_true(f.pcie.width == 8 && f.pcie_way.width == 4);
+}
+
 static void test_sysctl(void **state)
 {
 	struct path_change c = { .kind = CHANGE_SYSCTL, .what = "net.ipv4.tcp_rmem", .after = "4096 131072 99" };
@@ -432,7 +478,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_right),	cmocka_unit_test(test_findings), cmocka_unit_test(test_between),
 		cmocka_unit_test(test_silent),	cmocka_unit_test(test_machine),	 cmocka_unit_test(test_sysctl),
-		cmocka_unit_test(test_largest), cmocka_unit_test(test_above),
+		cmocka_unit_test(test_largest), cmocka_unit_test(test_above), cmocka_unit_test(test_pcie),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

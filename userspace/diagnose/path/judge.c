@@ -236,6 +236,40 @@ static void judge_drops(struct path_report *r, const struct path_facts *f)
 		GOOD(drops, "none");
 }
 
+double path_pcie_gbps(struct path_pcie link)
+{
+	double coding = link.gts <= 5 ? 8. / 10 : link.gts <= 32 ? 128. / 130 : 1;
+
+	return link.gts * coding * link.width;
+}
+
+static void judge_pcie(struct path_report *r, const struct path_facts *f)
+{
+	double slot = path_pcie_gbps(f->pcie), way = path_pcie_gbps(f->pcie_way), most = path_pcie_gbps(f->pcie_most);
+	struct path_result *to;
+
+	if (!f->pcie.width) {
+		UNKNOWN(pcie, "sysfs shows no PCI Express link of %s", f->name);
+		return;
+	}
+	if (f->gbps > slot) {
+		to = FINDING(pcie, "its slot, x%d at %g GT/s, carries %.3g Gbit/s, and the link %g%s", f->pcie.width, f->pcie.gts,
+			     slot, f->gbps, most > slot ? "; the NIC can do more in another slot" : "");
+	} else if (f->gbps > way) {
+		to = FINDING(pcie, "a bridge above its slot, x%d at %g GT/s, carries %.3g Gbit/s, and the link %g", f->pcie_way.width,
+			     f->pcie_way.gts, way, f->gbps);
+	} else if (most > slot) {
+		to = FINDING(pcie, "its slot has trained to x%d at %g GT/s, %.3g Gbit/s, below the NIC's x%d at %g GT/s", f->pcie.width,
+			     f->pcie.gts, slot, f->pcie_most.width, f->pcie_most.gts);
+		if (f->gbps)
+			to->severity = PATH_TOLD; /* it is enough for this link */
+	} else {
+		GOOD(pcie, "x%d at %g GT/s carries %.3g Gbit/s", f->pcie.width, f->pcie.gts, way);
+		return;
+	}
+	mend_by(to, "lspci -s %s -vv | grep Lnk", shell_word(f->pci).text);
+}
+
 /* RoCE packets a second, as large as they can be, that the link carries. */
 static double packet_rate(const struct path_facts *f)
 {
@@ -643,6 +677,7 @@ void path_judge(struct path_report *r, const struct path_facts *f)
 		judge_pause(r, f);
 	judge_drops(r, f);
 	if (!is_virtual(f)) {
+		judge_pcie(r, f);
 		judge_ring(r, f);
 		judge_queues(r, f);
 	}

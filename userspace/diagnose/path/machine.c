@@ -2,6 +2,7 @@
 /* Facts that are in files of /proc and /sys. */
 #include <ctype.h>
 #include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
@@ -13,6 +14,7 @@
 
 #define GIDS_MOST 256 /* entries of a GID table that are read */
 #define IRQS_MOST 1024
+#define BRIDGES_MOST 16 /* between a NIC and the CPU */
 
 /* Calls `take` with each name in a folder. false: there is no such folder. */
 static bool for_each_name(const char *folder, void (*take)(void *context, const char *name), void *context)
@@ -55,6 +57,42 @@ static void take_irq(void *context, const char *name)
 	CPU_OR(&f->irq_cpus, &f->irq_cpus, &cpus);
 }
 
+#define PCIE_WIDEST 32 /* lanes; above it sysfs says that it does not know (PCI_EXP_LNKSTA_NLW is all ones) */
+
+/* which: "current" or "max". Zeros: sysfs does not tell, as of a virtual function. */
+static struct path_pcie pcie_link(const char *device, const char *which)
+{
+	struct path_pcie link = { .width = file_number(file_path("%s/%s_link_width", device, which).text) };
+	char text[64];
+
+	if (file_line(file_path("%s/%s_link_speed", device, which).text, text, sizeof(text)))
+		link.gts = strtod(text, NULL); /* "8.0 GT/s PCIe", "Unknown" */
+	return link.gts > 0 && link.width > 0 && link.width <= PCIE_WIDEST ? link : (struct path_pcie){ 0 };
+}
+
+/* A virtual function has the link of its physical one. A switch above has a link of its own, which may be slower. */
+static void read_pcie(struct path_facts *f)
+{
+	char device[PATH_MAX], real[PATH_MAX];
+	struct path_pcie above;
+
+	snprintf(device, sizeof(device), "/sys/class/net/%s/device/physfn", f->name);
+	if (!file_exists(file_path("%s", device).text))
+		snprintf(device, sizeof(device), "/sys/class/net/%s/device", f->name);
+	f->pcie = f->pcie_way = pcie_link(device, "current");
+	f->pcie_most = pcie_link(device, "max");
+	if (f->pcie.width && realpath(file_path("%s", device).text, real))
+		snprintf(f->pci, sizeof(f->pci), "%.*s", (int)sizeof(f->pci) - 1, strrchr(real, '/') + 1);
+	for (int i = 0; f->pcie.width && i < BRIDGES_MOST; i++) {
+		strcat(device, "/..");
+		above = pcie_link(device, "current");
+		if (!above.width)
+			return;
+		if (path_pcie_gbps(above) < path_pcie_gbps(f->pcie_way))
+			f->pcie_way = above;
+	}
+}
+
 static void read_nic(struct path_facts *f)
 {
 	const char *device;
@@ -70,6 +108,7 @@ static void read_nic(struct path_facts *f)
 	device = f->irqs_above ? "device/.." : "device";
 	f->node = file_number(file_path("/sys/class/net/%s/%s/numa_node", f->name, device).text);
 	file_cpus(file_path("/sys/class/net/%s/%s/local_cpulist", f->name, device).text, &f->near);
+	read_pcie(f);
 	if (file_line(file_path("/sys/class/net/%s/queues/rx-0/rps_cpus", f->name).text, mask, sizeof(mask)))
 		f->rps = strspn(mask, "0,") != strlen(mask);
 	/* NVIDIA's driver: a file for each priority */

@@ -20,6 +20,12 @@
 
 enum path_rxe { RXE_LOADED, RXE_MODULE, RXE_ABSENT, RXE_NO_MODULES };
 
+/* A PCI Express link. gts: transfers a second and lane, in 1e9; 0: unknown. */
+struct path_pcie {
+	double gts;
+	int width;
+};
+
 /* A struct of ethtool whose cmd is 0, and a number that is PATH_UNKNOWN: nobody tells it. */
 struct path_facts {
 	/* the interface, by rtnetlink */
@@ -46,6 +52,9 @@ struct path_facts {
 	int rss_udp;	    /* whether RSS hashes UDP ports */
 	char drop_name[64]; /* the driver's counter of lost frames that is largest */
 	int64_t drops;	    /* its value, or the kernel's count for this interface */
+	/* PCI Express, by sysfs: as the NIC's link was trained, its maximum, and the slowest link on the way to the CPU */
+	struct path_pcie pcie, pcie_most, pcie_way;
+	char pci[32]; /* address of the NIC; "": it is no PCI device */
 	/* by DCB netlink and sysfs */
 	int pfc; /* bit i: PFC is on for priority i */
 	int ecn; /* bit i: the NIC sends congestion notifications for priority i */
@@ -118,6 +127,12 @@ struct path_report {
 
 /* The RoCE path MTU of an interface with this MTU; 0: none. */
 unsigned int path_roce_mtu(unsigned int mtu);
+
+/*
+ * Gbit/s that a PCI Express link carries in one direction, headers of its packets included, after line coding: 8b/10b up to 5 GT/s,
+ * 128b/130b up to 32, none above (flits). As the kernel's PCIE_SPEED2MBS_ENC (drivers/pci/pci.h) has it. 0: unknown.
+ */
+double path_pcie_gbps(struct path_pcie link);
 
 /* Judges the facts. Asks nobody. */
 void path_judge(struct path_report *r, const struct path_facts *f);
