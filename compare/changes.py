@@ -22,7 +22,7 @@ def render(before, after, width):
                   table.figure_words(each["after"]), *map(table.figure_words, each["p99"] * timed), _judged(each)) for each in here]
         heads = ("transport", "tool", *(("mean A", "mean B", "p99 A", "p99 B") if timed else ("A", "B")), "B / A")
         lines += ["", f"{title} ({table.unit(here[0]['rate'])})", *_columns([heads, *cells])]
-    found = _searches(before.get("searches", ()), after.get("searches", ()))
+    found = searches(before.get("searches", ()), after.get("searches", ()))
     for title in dict.fromkeys(title for title, _ in found):
         cells = [each for other, each in found if other == title]
         lines += ["", f"{title} (Gbit/s)", *_columns([("transport", "tool", "size", "A", "B", ""), *cells])]
@@ -41,7 +41,7 @@ def _refused(report, where, width):
         "", *table.wrap(f"Refused {where}{row['path']}: {table.names([{'rate': SEARCH, **row}])[0]}: {row['why']}", width, "  "))]
 
 
-def _searches(before, after):
+def searches(before, after):
     """[(title, cells)] of searches that found a rate in both reports."""
     there = {_search(each): each for each in after if each["lossless_gbps"]}
     return [(f"{a['path']}, {table.search_title(a).lower()}",
@@ -74,9 +74,13 @@ def differences(before, after):
     """
     if after is None:
         return []
+    return [f"{name}: {_value(a)} in A, {_value(b)} in B" for name, a, b in different(before, after)]
+
+
+def different(before, after):
+    """[(name, value in one report, value in the other)] of facts that both know, and that differ."""
     a, b = flatten(before, " "), flatten(after, " ")
-    return [f"{name}: {_value(a.get(name))} in A, {_value(b.get(name))} in B" for name in {**a, **b}
-            if a.get(name) != b.get(name) and name in a and name in b]
+    return [(name, a[name], b[name]) for name in a if name in b and a[name] != b[name]]
 
 
 def _value(value):

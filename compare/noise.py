@@ -187,13 +187,21 @@ def name(row):
     return {"transport": row["transport"], "tool": row["tool"]}
 
 
-def changes(before, after):
-    """What became of each row that both reports have: its section, { "transport", "tool", "before", "after", "p99": of both, ...change() }."""
+def common(before, after):
+    """[(row of one report, the same row of another)] of those that ran in both."""
     earlier = {key(row): row for row in before if row["status"] == "ok"}
-    both = [(earlier[key(row)], row) for row in after if row["status"] == "ok" and key(row) in earlier]
+    return [(earlier[key(row)], row) for row in after if row["status"] == "ok" and key(row) in earlier]
+
+
+def changes(before, after, comparisons=None):
+    """
+    What became of each row that both reports have: its section, { "transport", "tool", "before", "after", "p99": of both, ...change() }.
+    comparisons: of which these are a part; None: there are no others.
+    """
+    both = common(before, after)
     return [{**dict(zip(SECTION, place(row))), **name(row), "before": mean(old), "after": mean(row),
              "p99": tuple((latencies(each) or {}).get("p99") for each in (old, row)),
-             **change(figures(old).values(), figures(row).values(), len(both))} for old, row in both]
+             **change(figures(old).values(), figures(row).values(), comparisons or len(both))} for old, row in both]
 
 
 def key(row):

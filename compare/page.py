@@ -63,9 +63,14 @@ def render(document):
     body = [_head(document), _contents(document, hunts + parts + compared), _found(document), *map(_hunt, hunts),
             *(_section(part, document) for part in parts),
             *(_h2(part) + _figures(part) for part in compared), _settings(document), _runs(parts), _tried(hunts)]
+    return whole(_title(document), body)
+
+
+def whole(title, body, more=""):
+    """A page of these elements, which needs no other file. more: style of it alone."""
     return ('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'{element("title", escape(_title(document)))}\n{element("style", svg.style() + _style())}\n</head>\n<body>\n'
+            f'{element("title", escape(title))}\n{element("style", svg.style() + _style() + more)}\n</head>\n<body>\n'
             + "\n".join(body) + "\n</body>\n</html>\n")
 
 

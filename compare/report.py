@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from compare import contradictions, noise, page, verdict
+from compare import contradictions, noise, page, transport, verdict
 
 SCHEMA = "rocescope.compare/1"
 
@@ -82,9 +82,10 @@ def flatten(facts, between=".", prefix=""):
     return flat
 
 
-def write_csv(file, rows):
-    """An unknown value is empty."""
-    flat = [flatten(row) for row in rows]
+def write_csv(file, report):
+    """Rows, then searches, whose rate is `search`, without their trials. An unknown value is empty."""
+    searches = [{**each, "rate": transport.SEARCH, "trials": len(each["trials"])} for each in report.get("searches") or ()]
+    flat = [flatten(row) for row in [*report["rows"], *searches]]
     columns = list(dict.fromkeys(name for row in flat for name in row))
     # a null needs no column where another row has an object
     columns = [c for c in columns if not any(other.startswith(c + ".") for other in columns)]
@@ -137,7 +138,7 @@ def write(output, report, begun, folder=None):
     folder = folder or new_folder(output, begun)
     try:
         _atomically(os.path.join(folder, "report.json"), lambda file: file.write(_json(report)))
-        _atomically(os.path.join(folder, "report.csv"), lambda file: write_csv(file, report["rows"]))
+        _atomically(os.path.join(folder, "report.csv"), lambda file: write_csv(file, report))
         _write_page(folder, report)
     except OSError:
         take_back(folder)
@@ -153,6 +154,16 @@ def _write_page(folder, report):
     texts.update((os.path.join(PLOTS, name), picture) for name, picture in page.plot_files(report, "../report.html").items())
     os.makedirs(os.path.join(folder, PLOTS), exist_ok=True)
     write_files(folder, texts)
+
+
+def write_one(path, report):
+    """One file, as its name ends: .html, .json or .csv. ReportError: it ends otherwise. OSError."""
+    writers = {".html": lambda file: file.write(page.render(report)), ".json": lambda file: file.write(_json(report)),
+               ".csv": lambda file: write_csv(file, report)}
+    ending = os.path.splitext(path)[1]
+    if ending not in writers:
+        raise ReportError(f"{path}: its name ends neither in {' nor in '.join(writers)}")
+    _atomically(os.path.abspath(path), writers[ending])
 
 
 def write_files(folder, texts):
