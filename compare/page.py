@@ -33,7 +33,7 @@ APART = " Hollow: a run with the referee, which takes its time from what it judg
 FACTS = {"nic": "NIC", "mtu": "MTU", "rdma_path_mtu": "RDMA path MTU", "cpu": "CPU", "host_cpus": "host CPUs",
          "emulated_cpu": "emulated CPU", "path_mtu": "path MTU", "ip": "IP", "icrc": "ICRC", "distance": "distance, km",
          "ack_timeout_ms": "ACK timeout, ms", "ack_req_on_uc": "AckReq on UC", "duration": "duration, s",
-         "foreign_duration": "foreign duration, s", "distance_km": "distance, km"}
+         "foreign_duration": "foreign duration, s", "nics": "NICs", "numa_node": "NUMA node", "roce_switched": "RoCE switched off for other rows", "distance_km": "distance, km"}
 COMPARED = {"more": "{a} carries more", "less": "{a} carries less", "noise": "no difference beyond the noise",
             "too few": "too few pairs to tell"}
 FOUND = ("end", "id", "severity", "what was found", "why it matters", "command that mends it")

@@ -106,4 +106,10 @@ def host_facts(lab):
             "kernel": all_of(lambda each: each["kernel"]), "cpu": all_of(lambda each: each["cpu"]),
             "host_cpus": min(each["cpus"] for each in facts),
             "link_gbps": min((each["netif"]["gbps"] for each in facts if each["netif"]["gbps"]), default=None),
-            "pairs": named_pairs(lab)}
+            "pairs": named_pairs(lab), "nics": {end: nic_facts(lab, end) for end in lab.ends}}
+
+
+def nic_facts(lab, end):
+    """Where its NIC is in its machine, and what was chosen by that."""
+    netif, pci = lab.facts[end]["netif"], lab.facts[end]["pci"] or {}
+    return {"numa_node": netif["numa_node"], "cpus": lab.pinned_to(end), "queues": netif["queues"], "pcie": pci.get("pcie")}

@@ -82,7 +82,7 @@ flag = _value(lambda value: isinstance(value, bool), "neither true nor false")
 
 KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "flows": flows, "ip": ip, "path_mtu": path_mtu,
         "senders": ends, "receivers": ends, "repeats": repeats, "duration": seconds, "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse,
-        "kernel": kernel, "distance": distance, "verbs": verbs, "watch": flag, "calls": flag, "goal": Goal.parse}
+        "kernel": kernel, "distance": distance, "verbs": verbs, "watch": flag, "calls": flag, "switch_roce": flag, "goal": Goal.parse}
 # What a path is made of: of a list each value is a part, and so a path, of its own.
 SWEPT = ("path_mtu", "kernel", "distance", "verbs", "inject")
 
@@ -109,6 +109,7 @@ class Part:
     verbs: str = ""                 # options of our RDMA stream program
     watch: bool = False             # whether the monitor runs on the end of RC's requesters
     calls: bool = False             # whether `rocescope verbs` counts what SoftRoCE's programs post and complete
+    switch_roce: bool = False       # whether RoCE of the RNICs is switched off behind their rows (hosts)
     goal: Goal = Goal()             # of searches
 
     def __post_init__(self):
@@ -124,6 +125,8 @@ class Part:
                              "change the machines")
         if self.kernel and self.where != "lab":
             raise ValueError("kernel: only the lab has a choice")
+        if self.switch_roce and self.where != "hosts":
+            raise ValueError("switch_roce: only RNICs have RoCE that can be switched off: NETIF=... REMOTE=... REMOTE_NETIF=...")
         if self.distance and self.where == "hosts":
             raise ValueError("distance: between hosts it is what it is")
         if self.distance and self.inject.takes_queue:
@@ -145,7 +148,7 @@ class Part:
     @property
     def ends(self):
         """What it has in common with parts that can run on the same ends."""
-        return self.where, self.path_mtu, self.kernel, self.senders, self.receivers
+        return self.where, self.path_mtu, self.kernel, self.senders, self.receivers, self.switch_roce
 
     @property
     def pairs(self):
@@ -161,13 +164,19 @@ class Part:
     def table(self):
         """The [[part]] of a plan file that says the same, with every key. None: without that key."""
         return {**{key: getattr(self, key) for key in KEYS}, "rates": [rate or "full" for rate in self.rates],
-                "inject": self.inject.text or None, "verbs": self.verbs or None, "calls": self.calls or None, "goal": self.goal.text}
+                "inject": self.inject.text or None, "verbs": self.verbs or None, "calls": self.calls or None, "switch_roce": self.switch_roce or None, "goal": self.goal.text}
 
     def chosen(self):
         carried = all_rows(loads(self.sizes, self.rates, self.flows, self.ip, self.path_mtu, delay_us=self.delay_us,
                                  verbs=self.verbs))
         rows = [row for row in carried if self.where in (row.transport.only or PATHS)]
         return [row for row in rows if not row.tool.on_request] if self.rows is None else matching(rows, self.rows)
+
+    def turns(self, rows):
+        """[(whether RoCE of the RNICs is off, rows)] of its rows, in the order in which they are measured."""
+        by_rnic = [row for row in rows if self.switch_roce and row.transport.by_rnic]
+        others = [row for row in rows if row not in by_rnic]
+        return [(roce_off, here) for roce_off, here in ((False, by_rnic), (self.switch_roce, others)) if here]
 
 
 def names():

@@ -28,6 +28,7 @@ GAP = "  "
 PACKETS = 5         # the column of packets on the wire
 LATENCIES = ("min", "p50", "p99", "p999", "max")    # of ping-pong
 SPREAD_OF = "p99"   # which of them is shown of each run, where there is room
+ROCE_SWITCHED = "RoCE of the RNICs was on for their own rows and off for all others. Its authors never ran this on an RNIC."
 EMULATED = "The CPU is emulated (TCG): compare rows with each other, not with other machines."
 
 
@@ -294,6 +295,8 @@ def path_words(path):
              f"{path['packet_payload']} bytes of payload (the RDMA path MTU), whatever the transport."]
     if path["emulated_cpu"]:
         words.append(EMULATED)
+    if path.get("roce_switched"):
+        words.append(ROCE_SWITCHED)
     if path.get("no_referee"):
         words.append(f"No referee: {path['no_referee']}.")
     return " ".join(words)

@@ -194,6 +194,7 @@ class Transport:
     rxe = False             # whether it needs SoftRoCE on the NICs
     seen_on_nic = True      # whether a referee on the ends' NICs can see its packets: an RNIC shows none, another user of XDP
                             # bars it
+    by_rnic = False         # whether RNICs of the ends make and take its packets: not once their RoCE is switched off
     requester = "A"         # the end that sends RDMA requests
     throttles = False       # whether it sends again what was lost, and is slower then
     all_payload = True      # whether each packet that it counts carries payload

@@ -18,6 +18,7 @@ import shutil
 from typing import NamedTuple
 
 from lab import HOSTS, LabError, nic
+from lab.inventory import ROCE
 from lab.lab import Lab, named_ends, pairs_of, progress_to_stderr
 
 # Bytes of a RoCEv2 packet that rxe allows for beside the payload (drivers/infiniband/sw/rxe/rxe_param.h, RXE_MAX_HDR_LENGTH).
@@ -38,11 +39,11 @@ class Hosts(Lab):
     """
     senders, receivers: Places, several of one of them at most. If all are on this machine, their NICs are put into network
     namespaces for the time. path_mtu: bytes of payload that packets are to carry. dpdk_driver: the one that DPDK rows bind the
-    NICs to; without one DPDK reads copies of the frames. left: what could not be put back at the end, a line each.
+    NICs to; without one DPDK reads copies of the frames. switch_roce: that roce_off() will be asked for. left: what could not be put back at the end, a line each.
     """
     has_wire = False
 
-    def __init__(self, senders, receivers, path_mtu=4096, dpdk_driver=None, progress=progress_to_stderr):
+    def __init__(self, senders, receivers, path_mtu=4096, dpdk_driver=None, progress=progress_to_stderr, switch_roce=False):
         super().__init__(acceleration=HOSTS, progress=progress, mtu=path_mtu + HEADERS)
         places = {**named_ends("A", senders), **named_ends("B", receivers)}
         self._at = {end: place.at for end, place in places.items()}
@@ -53,6 +54,7 @@ class Hosts(Lab):
         self._path_mtu, self.dpdk_driver = path_mtu, dpdk_driver
         self._changes = {end: [] for end in places}
         self._sinks, self._bound = {}, set()
+        self._switch_roce, self._lasting = switch_roce, collections.Counter()    # _lasting: changes that _undo() leaves, of each end
         self._after_dpdk = set()    # ends where what DPDK leaves will be taken away
         self.facts, self.left = {}, []     # facts: of each end, as inventory.py prints them
 
@@ -88,6 +90,8 @@ class Hosts(Lab):
         self._cpus = self._place_programs()
         if self.dpdk_driver:
             self._check_driver()
+        if self._switch_roce:
+            self._check_roce()
 
     def _look(self, end, *words):
         return json.loads(self.check(end, [*PYTHON, "lab/inventory.py", self._netif[end], *words], timeout=60))
@@ -146,18 +150,33 @@ class Hosts(Lab):
             raise LabError(f"DPDK_DRIVER={self.dpdk_driver}: one pair only, because a NIC serves one program of DPDK then")
         if self._apart or any(at.startswith("netns:") for at in self._at.values()):
             raise LabError(f"DPDK_DRIVER={self.dpdk_driver}: not for NICs in network namespaces: they would not return there")
-        # from here to the ends that ssh reaches: the address of the server there
-        far = [self.facts[end]["login"][2] for end in self.ends if self.facts[end]["login"]]
+        far = self._logged_in
         for end in self.ends:
             why = driver_refusal(self.facts[end]["pci"], self.dpdk_driver)
             if not why and self._soft(end):
                 why = f"SoftRoCE is on it: rdma link delete {self._soft(end)['name']}"
-            if not why:
-                here = not self._at[end] or self._at[end].startswith("netns:")
-                kept = self.exec(end, [*PYTHON, "lab/netif_settings.py", "save", self._netif[end], *(far if here else [])], timeout=60)
-                why = kept.rc and kept.stderr.strip().splitlines()[-1].removeprefix(f"{self._netif[end]}: ")
-            if why:
+            if why := why or self._needed(end, far):
                 raise LabError(f"{self.named(end)}: {self.dpdk_driver} cannot have it: {why}")
+
+    def _needed(self, end, far):
+        """Why its interface must not go away for a while. None: it may. far: addresses to which ssh of this machine is connected."""
+        here = not self._at[end] or self._at[end].startswith("netns:")
+        kept = self.exec(end, [*PYTHON, "lab/netif_settings.py", "save", self._netif[end], *(far if here else [])], timeout=60)
+        return kept.stderr.strip().splitlines()[-1].removeprefix(f"{self._netif[end]}: ") if kept.rc else None
+
+    def _check_roce(self):
+        """Refuses NICs whose RoCE cannot be switched off, or that are needed."""
+        for end in self.ends:
+            why = roce_refusal(self.facts[end]) or self._needed(end, self._logged_in)
+            if not why and (self._apart or self._at[end].startswith("netns:")):
+                why = "not in a network namespace: it would come back outside of it"
+            if why:
+                raise LabError(f"{self.named(end)}: its RoCE cannot be switched off: {why}")
+
+    @property
+    def _logged_in(self):
+        """From here to the ends that ssh reaches: the addresses of the servers there."""
+        return [self.facts[end]["login"][2] for end in self.ends if self.facts[end]["login"]]
 
     # --- changes
 
@@ -174,8 +193,8 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
 {script}"""], timeout=60)
 
     def _undo(self, end):
-        """Takes back all changes of an end."""
-        while self._changes[end]:
+        """Takes back all changes of an end but those that last."""
+        while len(self._changes[end]) > self._lasting[end]:
             name = self._changes[end][-1]
             self.check(end, ["sh", "-ec", f'''
 cd "$SCRATCH/undo"
@@ -252,7 +271,8 @@ cd "$SCRATCH/undo"
             if self._apart or self._at[end].startswith("netns:"):
                 return "SoftRoCE in a network namespace was never tried"
             if rnic:
-                return f"{rnic['name']} takes the RoCE packets of {self.named(end)} before SoftRoCE sees them"
+                more = ": --switch-roce" if facts["pci"] and facts["pci"]["roce"] else ""
+                return f"{rnic['name']} takes the RoCE packets of {self.named(end)} before SoftRoCE sees them{more}"
             if self._soft(end):
                 continue
             if not facts["rxe"]:
@@ -274,6 +294,47 @@ cd "$SCRATCH/undo"
         if self._changes[end]:
             self._undo(end)
             self.facts[end] = self._look(end)
+
+    def roce_off(self):
+        """
+        Switches RoCE off at all NICs: from then on their UDP port 4791 is the kernel's. The driver
+        makes the interface anew, which loses its settings; they are restored here and when RoCE is on again.
+        """
+        for end in self.ends:
+            device, python = f"pci/{self.facts[end]['pci']['address']}", " ".join(PYTHON)
+            self._undo(end)
+            self.check(end, ["sh", "-ec", f'{python} lab/netif_settings.py save {self._word(end)} >"$SCRATCH/with-roce"'], timeout=60)
+
+            def switched(value, device=device, python=python):
+                return (f"devlink dev param set {device} name {ROCE} value {value} cmode driverinit\ndevlink dev reload {device}\n"
+                        f'{python} "$ROOT/lab/netif_settings.py" restore "$SCRATCH/with-roce"')
+
+            self._change(end, switched("true"), switched("false"))
+            self._lasting[end] = len(self._changes[end])
+            self.facts[end] = self._look(end)
+            if self.rnic(end) or self.facts[end]["pci"]["roce"] is not False:
+                raise LabError(f"{self.named(end)}: RoCE is still on after devlink dev reload {device}")
+
+    def roce_on(self):
+        """As it was before roce_off()."""
+        for end in self.ends:
+            self._lasting[end] = 0
+            self.rxe_down(end)
+
+    # --- CPUs
+
+    def start(self, where, argv, **options):
+        """Programs run on the CPUs of their NIC's NUMA node, where there are others, and so have their memory there."""
+        near = self.pinned_to(where)
+        return super().start(where, ["taskset", "--cpu-list", near, *argv] if near else argv, **options)
+
+    def pinned_to(self, end):
+        """The CPUs that programs of an end are bound to, '0-15'. None: to none, because all are near the NIC."""
+        found = self.facts.get(end)
+        if not found or not found["netif"]:
+            return None
+        near = found["netif"]["cpus"]
+        return near if len(cpu_list(near)) < found["cpus"] else None
 
     # --- DPDK
 
@@ -339,6 +400,15 @@ def driver_refusal(pci, driver):
     if driver != "vfio-pci" and pci["group"] and pci["group"]["type"] != "identity":
         return "an IOMMU is in use, which only vfio-pci knows"
     return None
+
+
+def roce_refusal(facts):
+    """Why RoCE of the NIC that inventory.py describes cannot be switched off. None: it can. Pure."""
+    if not any(not device["virtual"] for device in facts["netif"]["rdma"]):
+        return "it is no RNIC with a RoCE v2 GID"
+    if not facts["pci"] or facts["pci"]["roce"] is None:
+        return f"devlink tells no {ROCE} of its driver{' ' + facts['pci']['driver'] if facts['pci'] else ''}"
+    return None if facts["pci"]["roce"] else "devlink says that it is off, and there is an RDMA device all the same"
 
 
 def gid_index(device, address):

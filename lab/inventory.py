@@ -24,6 +24,8 @@ from lab.netif_settings import ip, read     # noqa: E402
 
 DISCARD = 9             # UDP port (RFC 863)
 NEIGHBOUR_S = 3         # how long the answer of a neighbour may take
+ROCE = "enable_roce"    # parameter of devlink
+PCIE = {"speed": "current_link_speed", "width": "current_link_width", "max_speed": "max_link_speed", "max_width": "max_link_width"}
 DPDK_DRIVERS = ("vfio-pci", "uio_pci_generic")
 
 
@@ -60,7 +62,36 @@ def interface(netif):
                           for family, name in ((4, "inet"), (6, "inet6"))},
             "driver": linked(f"{folder}/device/driver"),
             "gbps": int(speed) / 1000 if speed and int(speed) > 0 else None,
-            "cpus": read(f"{folder}/device/local_cpulist") or f"0-{os.cpu_count() - 1}", "rdma": rdma(netif)}
+            "cpus": read(f"{folder}/device/local_cpulist") or f"0-{os.cpu_count() - 1}", "numa_node": numa_node(folder),
+            "queues": len(glob.glob(f"{folder}/queues/rx-*")), "rdma": rdma(netif)}
+
+
+def numa_node(folder):
+    """None: the machine has no nodes, or the interface is on no bus."""
+    node = read(f"{folder}/device/numa_node")
+    return int(node) if node and int(node) >= 0 else None
+
+
+def pcie(folder):
+    """Of a PCI device: as its link was trained, and its maximum, as sysfs has them. None: it tells none, as of virtio."""
+    folder = f"{folder}/physfn" if os.path.exists(f"{folder}/physfn") else folder
+    found = {name: read(f"{folder}/{file}") for name, file in PCIE.items()}
+    return found if found["speed"] and "GT/s" in found["speed"] else None
+
+
+def roce(address):
+    """
+    Whether RoCE is on at a PCI device whose driver can switch it off: devlink's enable_roce (Documentation/networking/devlink/mlx5.rst
+    of the kernel). None: it cannot, or nobody tells.
+    """
+    if not shutil.which("devlink"):
+        return None
+    try:
+        found = json.loads(netif_settings.output("devlink", "-j", "dev", "param", "show", f"pci/{address}", "name", ROCE) or "{}")
+        [value] = {str(value["value"]).lower() for params in found.get("param", {}).values() for each in params for value in each["values"]}
+    except (ValueError, KeyError):
+        return None
+    return {"true": True, "false": False}.get(value)
 
 
 def module(name):
@@ -80,7 +111,7 @@ def pci(netif):
         if os.path.exists(f"{folder}/iommu_group") else None
     return {"address": address, "driver": linked(f"{folder}/driver"), "group": group,
             "noiommu": read("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode") == "Y",
-            "drivers": {name: module(name) for name in DPDK_DRIVERS}}
+            "drivers": {name: module(name) for name in DPDK_DRIVERS}, "pcie": pcie(folder), "roce": roce(address)}
 
 
 def describe(netif):

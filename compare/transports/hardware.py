@@ -130,7 +130,7 @@ class ByRnic:
 
 class Rnic(Transport):
     """Common to RC, UC and UD between machines. No XDP program sees the packets: only the ends' own counters tell of them."""
-    only, seen_on_nic = ("hosts",), False
+    only, seen_on_nic, by_rnic = ("hosts",), False, True
 
     def refusal(self, lab):
         missing = [end for end in lab.ends if not lab.rnic(end)]
