@@ -39,6 +39,9 @@ $(BENCH)/verbs_calls: LDLIBS += $(ROOM_LDLIBS)
 PROGRAMS += $(BENCH)/watch_cores
 $(BENCH)/watch_cores: $(BENCH)/watch_cores.o $(BENCH)/probe.o
 
+PROGRAMS += $(BENCH)/watch_run
+$(BENCH)/watch_run: $(BENCH)/watch_run.o $(BENCH)/probe.o
+
 .PHONY: bench
 bench: $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) all

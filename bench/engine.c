@@ -636,7 +636,7 @@ int main(int argc, char **argv)
 	if (command_parse(&command, &o, argc, argv) < argc)
 		usage_error("it takes options only");
 	o.quick |= o.spoil;
-	probe = probe_start(o.cpu);
+	probe = probe_start(o.cpu, PROBE_OFTEN_NS);
 	if (!pin(o.cpu) || !probe)
 		die("CPU", errno);
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(plan); i++) {

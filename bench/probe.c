@@ -8,11 +8,11 @@
 #include "bench/probe.h"
 #include "lib/clock.h"
 
-#define INTERVAL_NS (2 * NSEC_PER_MSEC)
 #define CHAINS 8
 #define SLICES 3
 
 struct probe {
+	__u64 interval; /* ns */
 	__u64 cycles; /* ns of the dependent loop: the least that was seen */
 	pthread_mutex_t mutex;
 	struct probe_reading sum;
@@ -98,7 +98,7 @@ static void *work(void *argument)
 
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &first); /* without permission: fewer probes in a measurement */
 	for (;;) {
-		sleep_until_ns(now_ns() + INTERVAL_NS);
+		sleep_until_ns(now_ns() + p->interval);
 		if (!read_once(p, &r))
 			continue;
 		pthread_mutex_lock(&p->mutex);
@@ -110,7 +110,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-struct probe *probe_start(int cpu)
+struct probe *probe_start(int cpu, unsigned long long interval)
 {
 	struct probe *p = calloc(1, sizeof(*p));
 	pthread_attr_t attributes;
@@ -120,6 +120,7 @@ struct probe *probe_start(int cpu)
 
 	if (!p)
 		return NULL;
+	p->interval = interval;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	pthread_mutex_init(&p->mutex, NULL);
@@ -140,7 +141,7 @@ struct probe_reading probe_take(struct probe *p)
 
 	pthread_mutex_lock(&p->mutex);
 	if (p->count)
-		mean = (struct probe_reading){ p->sum.adds / p->count, p->sum.mhz / p->count };
+		mean = (struct probe_reading){ p->sum.adds / p->count, p->sum.mhz / p->count, p->count };
 	p->sum = (struct probe_reading){ 0 };
 	p->count = 0;
 	pthread_mutex_unlock(&p->mutex);

@@ -19,15 +19,18 @@
 struct probe_reading {
 	double adds; /* independent adds a cycle; 0: not known */
 	double mhz;  /* the clock, from dependent adds: one a cycle */
+	unsigned int count; /* probes that they are means of */
 };
 
 struct probe;
 
+#define PROBE_OFTEN_NS 2000000ull /* for `make bench` */
+
 /*
- * Begins to probe that CPU, some 8 us every 2 ms, in a thread that displaces what runs there: so the core is probed during a
- * measurement, whose clock stops meanwhile. NULL with errno. On other CPUs than x86-64 it never knows.
+ * Begins to probe that CPU, some 8 us each interval (ns), in a thread that displaces what runs there: so the core is probed during
+ * a measurement, whose clock stops meanwhile. NULL with errno. On other CPUs than x86-64 it never knows.
  */
-struct probe *probe_start(int cpu);
+struct probe *probe_start(int cpu, unsigned long long interval);
 
 /* What the probes found since the last call. */
 struct probe_reading probe_take(struct probe *p);

@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 	char line[16];
 
 	for (int i = 1; i < argc; i++) {
-		probes[i] = probe_start(atoi(argv[i]));
+		probes[i] = probe_start(atoi(argv[i]), PROBE_OFTEN_NS);
 		if (!probes[i])
 			err(1, "CPU %s", argv[i]);
 	}

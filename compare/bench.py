@@ -5,7 +5,7 @@ import itertools
 import random
 import time
 
-from compare import PATIENCE_S, join, noise
+from compare import PATIENCE_S, disturbed, join, noise
 from compare.counters import Counters
 from compare.inject import Injection
 from compare.referee import MOST_PORTS, Calls, NoReferee, Referee, RefereeFailed, Watcher
@@ -21,14 +21,17 @@ TRIES = 3
 class Bench:
     """
     Runs a row once. seconds: (of our programs, of the others). icrc: as in `rocescope monitor`. watch: the monitor runs on the
-    end where the requesters of RC are, too. calls: `rocescope verbs` runs on the ends of the first pair.
+    end where the requesters of RC are, too. calls: `rocescope verbs` runs on the ends of the first pair. marked(mark): takes the mark
+    of a run (disturbed.py) as soon as there is one.
     """
 
-    def __init__(self, lab, seconds, icrc="off", injection=Injection(), delay_us=0, watch=False, calls=False):
+    def __init__(self, lab, seconds, icrc="off", injection=Injection(), delay_us=0, watch=False, calls=False,
+                 marked=lambda mark: None):
         self._lab, self._delay_us, self._watch, self._calls = lab, delay_us, watch, calls
         self._own_s, self._foreign_s = seconds
         self._icrc = icrc
         self._driver, self._rxe, self._seconds = None, False, None
+        self._others, self._marked, self._mark = disturbed.Watch(lab), marked, None
         self.injection = injection
         self.referee_modes = {}
         self.no_referee = f"it counts {MOST_PORTS} pairs at most" if lab and len(lab.pairs) > MOST_PORTS else None
@@ -77,7 +80,7 @@ class Bench:
             if repeated or not run["missing"]:
                 break
             repeated = run["missing"]
-        return {**run, "repeated": repeated}
+        return {**run, "repeated": repeated, "mark": self._mark}
 
     def _once(self, row, refereed):
         refereed = refereed and self.can_referee(row)
@@ -96,6 +99,14 @@ class Bench:
 
     def _programs(self, row, injection):
         """Runs the row's programs once and returns their Outcome."""
+        with self._others:
+            outcome = self._outcome(row, injection)
+        # of samples of the CPUs alone, and written down before anybody looks at the outcome
+        self._mark = self._others.mark()
+        self._marked(self._mark)
+        return outcome
+
+    def _outcome(self, row, injection):
         seconds = self._seconds or (self._own_s if row.own else self._foreign_s)
         paths = [row.transport.path(pair) for pair in self._lab.pairs]
         if len(paths) == 1:
@@ -194,7 +205,8 @@ class Series:
     """
     Rows, each run several times: blocks of all rows, each block in a random order. A row that fails is not run again; of one with
     figures that ends a run without one, the other runs stay. numbers counts the runs of the whole comparison. said((place, row, refereed, why there is none, [run])) is called before a run, with
-    None for the last two, and after it. kept(key, make): a run that was made before, or what make() makes.
+    None for the last two, and after it. kept(key, make): a run that was made before, or what make() makes. A run that others
+    disturbed does not count, and is made again, up to a bound of each row.
     """
 
     def __init__(self, bench, rows, repeats, order, numbers, said=lambda words: None, kept=lambda key, make: make()):
@@ -202,6 +214,7 @@ class Series:
         self._order, self._numbers, self._said, self._kept = order, numbers, said, kept
         self._runs = {row: [] for row in rows}
         self._failed, self._spoilt = {}, {row: [] for row in rows}
+        self._disturbed = {row: [] for row in rows}     # runs that do not count
         self._refused = {row: bench.refusal(row) for row in rows}
 
     def run(self):
@@ -219,13 +232,19 @@ class Series:
         self._said((place, row, refereed, None, None))
         why = None
         try:
-            run = self._kept([row.name, block, refereed], lambda: {**self._bench.once(row, refereed), "block": block,
-                                                                    "number": next(self._numbers)})
+            run = self._run(row, block, refereed)
+            if disturbed.is_disturbed(run["mark"]) and len(self._disturbed[row]) < disturbed.again_of(self._repeats):
+                self._disturbed[row].append(run)
+                run = self._run(row, block, refereed, "again")
         except Exception as error:  # whatever a tool did, keep the other rows
             why = self._without(row, error)
         else:
             self._runs[row].append(run)
         self._said((place, row, refereed, why, self._runs[row][-1:]))
+
+    def _run(self, row, block, refereed, *again):
+        return self._kept([row.name, block, refereed, *again],
+                          lambda: {**self._bench.once(row, refereed), "block": block, "number": next(self._numbers)})
 
     def _without(self, row, error):
         """What becomes of a row that did not run. Returns it in words."""
@@ -262,7 +281,7 @@ class Series:
             return record(row, "failed", self._failed[row])
         if not self._runs[row]:
             return record(row, "skipped", broken or "interrupted")
-        return record(row, "ok", None, self._runs[row], self._spoilt[row])
+        return record(row, "ok", None, self._runs[row], self._spoilt[row], self._disturbed[row])
 
 
 def missing(row, run):
@@ -272,16 +291,18 @@ def missing(row, run):
     return run["missing"] or f"{row.tool.name} told no {'latency' if row.rate == PING_PONG else 'goodput'}"
 
 
-def about_runs(runs, spoilt=()):
+def about_runs(runs, spoilt=(), others=()):
     """
     What is to be said of the runs that measure: '4 of 5 runs, one repeated because ...'. None: nothing. spoilt: why runs ended
-    without anything.
+    without anything. others: runs that were disturbed, and made again.
     """
     timed, counting = join.measuring(runs), [run for run in runs if run["refereed"]] or runs
     without, again = ([run[key] for run in timed if run[key]] for key in ("missing", "repeated"))
     whole, without = len(timed) + len(spoilt), [*without, *spoilt]
     words = [f"{whole - len(without)} of {whole} runs{f' ({_reasons(without)})' if without else ''}"] * bool(without or again)
     words += [f"{'one' if len(again) == 1 else len(again)} repeated because {_reasons(again)}"] * bool(again)
+    words += [f"{'one' if len(others) == 1 else len(others)} made again because others disturbed {'it' if len(others) == 1 else 'them'}"] \
+        * bool(others)
     left_out = len(counting) - len(join.counted(counting))
     words += [f"counts are of {len(counting) - left_out} of {len(counting)}, because the others do not know all"] * bool(left_out)
     return ", ".join(words) or None
@@ -289,6 +310,36 @@ def about_runs(runs, spoilt=()):
 
 def _reasons(each):
     return "; ".join(dict.fromkeys(each))
+
+
+def marks(row, runs, others):
+    """
+    Which of the runs others disturbed (disturbed.counted()), and the figures over all, and over undisturbed ones. None: nobody watched.
+    """
+    whole = [*runs, *others]
+    found = disturbed.counted([(run["mark"], _lost_any(row, run)) for run in whole])
+    return found and {**found, "all": _figures(row, whole),
+                      "undisturbed": _figures(row, [run for run in whole if not disturbed.is_disturbed(run["mark"])])}
+
+
+def _lost_any(row, run):
+    """None: nobody knows."""
+    away, _ = _lost(row, run)
+    return None if away is None else away > 0
+
+
+def _lost(row, run):
+    """(how many, of how many) packets or else messages. None: nobody knows."""
+    if row.rate != PING_PONG and None not in (run["sent"], run["received"]):
+        return max(0, run["sent"] - run["received"]), run["sent"]
+    messages = run["messages"]
+    return (None, None) if None in (messages["lost"], messages["sent"]) else (max(0, messages["lost"]), messages["sent"])
+
+
+def _figures(row, runs):
+    lost = [counts for counts in (_lost(row, run) for run in runs) if None not in counts]
+    return {"runs": len(runs), "goodput_gbps": join.mean(run["goodput_gbps"] for run in join.measuring(runs)),
+            "lost": sum(away for away, _ in lost), "of": sum(whole for _, whole in lost)}
 
 
 def run_once(bench, row):
@@ -310,7 +361,7 @@ def unwatched(outcome):
     own = {name: value for name, value in vars(outcome).items() if name not in ("flows_gbps", "other_datagram", "xdp_dropped")}
     return {**own, "flow_gbps": join.quantiles(outcome.flows_gbps), "rxe_agrees": None, "repeated": None, "joules": None, "sent_again": None,
             "dialogue": None, "calls": None, "requests": {"A": None, "B": None}, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
-            "on_wire": None, "left_wire": None, "places": {}}
+            "on_wire": None, "left_wire": None, "places": {}, "mark": None}
 
 
 def reckon(row, outcome, did, seen, places, inside=False):
@@ -334,7 +385,8 @@ def reckon(row, outcome, did, seen, places, inside=False):
     return run
 
 
-def record(row, status, why, runs=None, spoilt=()):
+def record(row, status, why, runs=None, spoilt=(), others=()):
+    """A row as the report has it (rocescope.compare/1). others: runs that were disturbed, and do not count."""
     fields = {"transport": row.transport.name, "tool": row.tool.name, "operation": row.tool.operation, "size": row.size,
               "flows": row.flows, "ip": row.ip, "rate": row.rate, "runs": len(join.measuring(runs)) if runs else 0,
               "status": status, "why": why}
@@ -346,6 +398,8 @@ def record(row, status, why, runs=None, spoilt=()):
         fields["joules_per_gbit"] = join.joules_per_gbit(runs, payload, row.size)
         fields["goodput_at"] = runs[0]["goodput_at"]
         fields["operation"] = runs[0]["operation"] or row.tool.operation
-        fields["about_runs"] = about_runs(runs, spoilt)
+        fields["about_runs"] = about_runs(runs, spoilt, others)
+        fields["marks"] = marks(row, runs, others)
         fields["each"] = [join.one(run) for run in runs]
+        fields["disturbed"] = [join.one(run) for run in others]
     return fields

@@ -168,7 +168,7 @@ def losses(run):
 
 def one(run):
     """A run of a row, as the report has it."""
-    return {**{name: run[name] for name in ("number", "block", "refereed", "repeated", "missing")},
+    return {**{name: run[name] for name in ("number", "block", "refereed", "repeated", "missing", "mark")},
             **{name: run[name] for name in ("goodput_gbps", "goodput_min_gbps", "pairs_gbps", "flow_gbps", "sent", "sent_s", "on_wire",
                                        "received")},
             "lost": difference(run["sent"], run["received"]), "losses": losses(run), "messages": run["messages"],

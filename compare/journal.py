@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 Every run of a comparison as soon as it is made, in runs.jsonl of its folder: a line says what is compared, each other line is a
-run. Whatever ends a comparison, it can go on from there.
+run, or before it the mark of one, whether others disturbed it. Whatever ends a comparison, it can go on from there.
 """
 import itertools
 import json
@@ -23,19 +23,19 @@ class Journal:
 
     def __init__(self, folder, seed, what, say=print):
         self._path, self._say = os.path.join(folder, NAME), say
-        self.seed, self._done = seed, {}
+        self.seed, self._done, self._key = seed, {}, None
         self._write("w", {"schema": SCHEMA, "seed": seed, **what})
 
     @classmethod
     def resume(cls, folder, what, say=print):
         """JournalError: there is none, or it is of another comparison."""
         journal = cls.__new__(cls)
-        journal._path, journal._say = os.path.join(folder, NAME), say
+        journal._path, journal._say, journal._key = os.path.join(folder, NAME), say, None
         head, runs = journal._read()
         for key, value in json.loads(json.dumps(what)).items():
             if head.get(key) != value:
                 raise JournalError(f"{journal._path}: {_difference(key, head.get(key), value)}")
-        journal.seed, journal._done = head["seed"], {json.dumps(each["key"]): each["run"] for each in runs}
+        journal.seed, journal._done = head["seed"], {json.dumps(each["key"]): each["run"] for each in runs if "run" in each}
         # what a kill has cut is made again; the others are not lost, whatever happens now
         whole = f"{journal._path}.new"
         if journal._write("w", head, *runs, path=whole):
@@ -52,8 +52,8 @@ class Journal:
         """Removes a folder that has no run, and nothing else."""
         try:
             with open(os.path.join(folder, NAME), encoding="utf-8") as file:
-                runs = sum(1 for _ in file) - 1
-            if runs <= 0 and os.listdir(folder) == [NAME]:
+                runs = sum('"run": ' in line for line in file)
+            if not runs and os.listdir(folder) == [NAME]:
                 os.unlink(os.path.join(folder, NAME))
                 os.rmdir(folder)
         except OSError:
@@ -63,9 +63,14 @@ class Journal:
         """The run with this key (JSON), made before or now."""
         name = json.dumps(key)
         if name not in self._done:
+            self._key = key
             self._done[name] = make()
             self._write("a", {"key": key, "run": self._done[name]})
         return self._done[name]
+
+    def mark(self, found):
+        """Writes down the mark (disturbed.py) of the run that is being made, before anybody reads what it has lost."""
+        self._write("a", {"key": self._key, "mark": found})
 
     def _read(self):
         try:

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Runs searches for the highest rate without loss: each trial is a run of a Bench, which search.py judges."""
+"""
+Runs searches for the highest rate without loss: each trial is a run of a Bench, which search.py judges. A trial that others disturbed
+(disturbed.py) does not count, and is made again, up to a bound.
+"""
 import dataclasses
 
-from compare import join
+from compare import disturbed, join
 from compare.bench import failure
 from compare.search import Search, Trial, bound, conditional_throughput
 from compare.transport import CannotRun, RunFailed
@@ -51,7 +54,8 @@ class Hunt:
         self._goal = goal
         self.ended = False
         self.unit = None
-        self.trials = []        # {"load", "trial", "lost", "of", "run", "walk", "seconds"}
+        self.trials = []        # {"load", "trial", "lost", "of", "run", "walk", "seconds", "counts"}
+        self._again = 0         # trials that were made again
 
     def run(self):
         self._search()
@@ -64,12 +68,21 @@ class Hunt:
 
     def _search(self):
         while (load := self.search.next_load()) is not None:
-            self.search.add(self._try(load))
+            self.search.add(self._undisturbed(load))
+
+    def _undisturbed(self, load):
+        """The trial that counts: the first that nobody disturbed, or the last one within the bounds."""
+        for left in reversed(range(disturbed.AGAIN + 1)):
+            trial = self._try(load)
+            if not disturbed.is_disturbed(self.trials[-1]["run"]["mark"]) or not left or self._again >= disturbed.MOST_AGAIN:
+                return trial
+            self.trials[-1]["counts"] = False
+            self._again += 1
 
     def _try(self, load, walk=False):
         search = self.search
         full = not load or load == search.most and not search.goal.most
-        number = sum(each["load"] == (load or search.most) for each in self.trials) + 1
+        number = sum(not each["trial"].paced if full else each["load"] == load for each in self.trials) + 1
         run = self._make(None if full else load, number, search.goal.trial)
         lost_now, of, unit = lost(self._row, run)
         if unit != (self.unit or unit):
@@ -79,8 +92,9 @@ class Hunt:
         goodput = (run["goodput_gbps"] or 0) * 1e9 or now * (1 - lost_now / of)
         trial = Trial(load or float(round(now)), lost_now / of, now, goodput, paced=not full)
         self.trials.append({"load": trial.load, "trial": trial, "lost": lost_now, "of": of, "run": run, "walk": walk,
-                            "seconds": search.goal.trial})
+                            "seconds": search.goal.trial, "counts": not walk})
         self._said(f"{trial.load / 1e9:.4g} Gbit/s: {f'{lost_now:,} of {of:,} lost' if lost_now else 'none lost'}"
+                   f"{', disturbed by others' if disturbed.is_disturbed(run['mark']) else ''}"
                    f"{'' if trial.valid else f', but only {now / 1e9:.4g} were offered'}")
         return trial
 
@@ -91,9 +105,10 @@ def record(row, status, why, goal, hunt=None):
     fields = {"transport": row.transport.name, "tool": tool.name, "operation": tool.operation, "size": row.size, "flows": row.flows,
               "ip": row.ip, "status": status, "why": why, "goal": goal.text, "lossless_gbps": None, "conditional_gbps": None,
               "upper_gbps": None, "limit": None, "unit": hunt.unit if hunt else None,
-              "packets": None, "lost": None, "at_most": None, "first_loss": None, "trials": []}
+              "packets": None, "lost": None, "at_most": None, "first_loss": None, "marks": None, "trials": []}
     if hunt:
         fields["trials"] = [_trial(each) for each in hunt.trials]
+        fields["marks"] = marks(hunt, goal)
     if status == "ok":
         fields.update(found(hunt, goal))
     return fields
@@ -103,14 +118,12 @@ def found(hunt, goal):
     """What a search has found."""
     search = hunt.search
     lower, upper = search.lower, search.upper
-    at = [each for each in hunt.trials if each["load"] == lower and each["trial"].valid and not each["walk"]
+    at = [each for each in hunt.trials if each["load"] == lower and each["trial"].valid and each["counts"]
           and each["seconds"] == goal.trial]
     packets, missing = sum(each["of"] for each in at), sum(each["lost"] for each in at)
-    worse = min((each for each in hunt.trials if each["lost"] and each["load"] > (lower or 0)), key=lambda each: each["load"],
-                default=None)
-    # a sender that is not paced offers more in one trial and less in another: the least of them is the rate
-    least = lower and min(each["trial"].offered for each in at if not each["trial"].paced) if lower == search.most and not \
-        goal.most else lower
+    worse = min((each for each in hunt.trials if each["lost"] and each["load"] > (lower or 0) and (each["counts"] or each["walk"])),
+                key=lambda each: each["load"], default=None)
+    least = _rate(search, at, goal)
     return {"lossless_gbps": least and least / 1e9, "upper_gbps": upper and upper / 1e9, "limit": search.limit,
             "conditional_gbps": lower and conditional_throughput(goal, lower, search.losses(lower)) / 1e9,
             "packets": packets or None, "lost": missing if at else None, "at_most": bound(missing, packets),
@@ -118,10 +131,46 @@ def found(hunt, goal):
                                      "losses": join.losses(worse["run"])}}
 
 
+def _rate(search, at, goal):
+    """
+    Bits a second that a search has found; at: its trials there. A sender that is not paced offers more in one trial and less in another:
+    the least of them is the rate.
+    """
+    lower = search.lower
+    if lower is None or lower != search.most or goal.most:
+        return lower
+    return min((each["trial"].offered for each in at if not each["trial"].paced), default=lower)
+
+
+def marks(hunt, goal):
+    """
+    Which trials others disturbed (disturbed.counted()), how many of them were `kept` because they were disturbed again, and the rate of
+    the same trials if all of them counted, and if only undisturbed ones did. None: nobody watched.
+    """
+    found = disturbed.counted([(each["run"]["mark"], each["lost"] > 0) for each in hunt.trials])
+    if not found:
+        return None
+    kept = [each for each in hunt.trials if each["counts"] and disturbed.is_disturbed(each["run"]["mark"])]
+    quiet = [each for each in hunt.trials if not disturbed.is_disturbed(each["run"]["mark"])]
+    return {**found, "kept": len(kept), "all_gbps": _rate_of(hunt.trials, hunt.search, goal),
+            "undisturbed_gbps": _rate_of(quiet, hunt.search, goal)}
+
+
+def _rate_of(some, ended, goal):
+    """Gbit/s without loss by these trials of the search that has ended. None: they find no rate."""
+    some = [each for each in some if each["seconds"] == goal.trial and not each["walk"]]
+    search = Search(goal, ended)
+    for each in some:
+        search.add(each["trial"])
+    rate = _rate(search, [each for each in some if each["load"] == search.lower and each["trial"].valid], goal)
+    return rate and rate / 1e9
+
+
 def _trial(each):
     run, trial = each["run"], each["trial"]
     return {"seconds": each["seconds"], "rate_gbps": trial.load / 1e9, "offered_gbps": trial.offered / 1e9,
-            "full": not trial.paced, "valid": trial.valid, "walk": each["walk"], "lost": each["lost"], "of": each["of"],
+            "full": not trial.paced, "valid": trial.valid, "walk": each["walk"], "mark": run["mark"], "counts": each["counts"],
+            "lost": each["lost"], "of": each["of"],
             "goodput_gbps": run["goodput_gbps"],
             "sent": run["sent"], "received": run["received"], "losses": join.losses(run),
             "sender_cores": run["sender_cores"], "receiver_cores": run["receiver_cores"], "refereed": run["refereed"]}

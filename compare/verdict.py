@@ -2,7 +2,7 @@
 """What a report says, in sentences: which row delivered most, what lost nothing, where the others lost. Pure."""
 import math
 
-from compare import noise, plan, table
+from compare import disturbed, noise, plan, table
 from compare.noise import ENOUGH
 from compare.paths import PATHS
 from compare.search import Goal
@@ -19,7 +19,15 @@ def sentences(rows, comparisons, searches=()):
         said = _best(section, here) if rate in (None, PING_PONG) else []
         said += [] if rate == PING_PONG else _losses(section)
         result += [f"{lead} {' '.join(said)}"] if said else []
-    return result
+    return result + _disturbed(rows, searches)
+
+
+def _disturbed(rows, searches):
+    """What others on the physical machine did to the figures: of each search, and of rows whose marks go with their losses."""
+    told = [(each, disturbed.of_search(each, table.rate_figure)) for each in searches if each["status"] == "ok"]
+    told += [(row, disturbed.of_row(row, table.figure_words)) for row in rows if row["status"] == "ok" and row.get("marks")
+             and disturbed.differ(row["marks"])]
+    return [f"{path_words(each['path'])}, {words(each)}, {table.size_words(each['size'])}: {said}" for each, said in told if said]
 
 
 def lossless(search):

@@ -20,7 +20,7 @@ from lab.netif_settings import LOGINS
 # What goes to another machine.
 FILES = ("lab", "bench/machine.py", "compare/counters.sh", "compare/meter.sh", "compare/ring_drops.py", "compare/refill.py",
          "compare/spead_stream.py", "build/rocescope", "build/udp_stream", "build/tcp_stream", "build/xdp_stream",
-         "build/bpf/redirect.bpf.o", "build/dpdk_stream", "build/rdma_stream")
+         "build/bpf/redirect.bpf.o", "build/dpdk_stream", "build/rdma_stream", "build/bench/watch_run")
 # head reads no byte more than told (GNU coreutils), so the agent finds its frames behind the archive.
 UNPACK = """
 scratch=$(mktemp -d "${{TMPDIR:-/tmp}}/rocescope.XXXXXXXX") || exit

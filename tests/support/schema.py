@@ -66,7 +66,7 @@ MAY_LACK = {
               r"socket_receive_buffer_runs|messages_not_completed|packets_not_completed|hw_counters(\..*)?|qps",
     "ring": r"error|receivers\.error",
     "compare": r"(path|paths\.(lab|hosts))\.(referee\.[AB]|findings\.[AB]|nics\.[AB]|link_gbps)|paths\.(lab|local|hosts)|paths\.local\.link_gbps|"
-               r"rows\.(each\.)?losses\..*|rows\.each\.(flow_control|loss_details)\.[AB]\..*|"
+               r"rows\.((each|disturbed)\.)?losses\..*|rows\.(each|disturbed)\.(flow_control|loss_details)\.[AB]\..*|"
                r"searches\.(trials|first_loss)\.losses\..*",
     "bench": r"machine\.mitigations\..*|refused\.(qps|icrc|apart|out|tool)",
 }
