@@ -6,6 +6,8 @@ Measured on two busy CPUs, virtual ones, where the lab's guests had emulated CPU
 import math
 from typing import NamedTuple
 
+from compare import disturbed
+
 
 class Costs(NamedTuple):
     """In seconds."""
@@ -41,8 +43,7 @@ def seconds(part, rows):
     costs, each = COSTS[part.where], runs(part, rows)
     total = up(part) + (CHANGES * part.repeats * costs.change if len({row.transport.driver for row, _ in each}) > 1 else 0)
     for row, refereed in each:
-        beside = costs.dpdk if row.transport.driver == "dpdk" else costs.kernel
-        total += (part.duration + beside[0] if row.own else part.foreign_duration + beside[1]) + costs.referee * refereed
+        total += _run(part, row) + costs.referee * refereed
     return total + 2 * part.delay_us / 1e6 * len(each) + sum(search(part, row) for row in searches(part, rows))
 
 
@@ -52,17 +53,36 @@ def up(part):
 
 def of_parts(parts, there=False):
     """
-    (least, most) seconds of [(Part, rows)]. Parts on the same ends share them. there: those of the first one are up.
+    (least, most) seconds of [(Part, rows)]: a search may take twice as long, and what others disturb is made again. Parts on the same
+    ends share them. there: those of the first one are up.
     """
     shared = [there] + [part.ends == before.ends for (before, _), (part, _) in zip(parts, parts[1:])]
     least = sum(seconds(part, rows) - up(part) * again for (part, rows), again in zip(parts, shared))
-    return least, least + sum(search(part, row) for part, rows in parts for row in searches(part, rows))
+    return least, least + sum(search(part, row) for part, rows in parts for row in searches(part, rows)) + sum(
+        again(part, rows) for part, rows in parts)
+
+
+def again(part, rows):
+    """Seconds of runs and trials that others disturbed, if they never rest."""
+    timed = [row for row in _possible(part, rows) if not row.searched]
+    return sum(disturbed.again_of(part.repeats) * _run(part, row) for row in timed) + sum(
+        disturbed.MOST_AGAIN * (part.goal.trial + _beside(part, row)[0]) for row in searches(part, rows))
+
+
+def _beside(part, row):
+    """Seconds of a run beside its duration: (by our programs, by others)."""
+    return COSTS[part.where].dpdk if row.transport.driver == "dpdk" else COSTS[part.where].kernel
+
+
+def _run(part, row):
+    """Seconds of a run without a referee."""
+    ours, theirs = _beside(part, row)
+    return part.duration + ours if row.own else part.foreign_duration + theirs
 
 
 def search(part, row):
     """Seconds of a search. Half of its loads are lower bounds, which take the most trials."""
-    goal, costs = part.goal, COSTS[part.where]
-    beside = (costs.dpdk if row.transport.driver == "dpdk" else costs.kernel)[0] + 2 * part.delay_us / 1e6
+    goal, beside = part.goal, _beside(part, row)[0] + 2 * part.delay_us / 1e6
 
     def trials(goal, loads):
         lower, upper = (max(1, math.ceil(goal.sum * share / goal.trial)) for share in (1 - goal.exceed, goal.exceed))

@@ -80,9 +80,10 @@ flag = _value(lambda value: isinstance(value, bool), "neither true nor false")
 
 # ---- plan files ----
 
-KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "flows": flows, "ip": ip, "path_mtu": path_mtu,
+KEYS = {"where": where, "rows": patterns, "left_out": patterns, "sizes": sizes, "rates": rates, "flows": flows, "ip": ip, "path_mtu": path_mtu,
         "senders": ends, "receivers": ends, "repeats": repeats, "duration": seconds, "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse,
         "kernel": kernel, "distance": distance, "verbs": verbs, "watch": flag, "calls": flag, "switch_roce": flag, "goal": Goal.parse}
+LEFT_OUT = "left out, so that the plan takes ten minutes; --rows or --sizes runs it"
 # What a path is made of: of a list each value is a part, and so a path, of its own.
 SWEPT = ("path_mtu", "kernel", "distance", "verbs", "inject")
 
@@ -92,6 +93,7 @@ class Part:
     """Rows of one path. Each field is a key of a plan's [[part]]."""
     where: str
     rows: Optional[list] = None     # shell patterns; None: all
+    left_out: Optional[list] = None     # the same of rows that would take too long: they are named, and do not run
     sizes: list = dataclasses.field(default_factory=lambda: [PATH_MTU])
     rates: list = dataclasses.field(default_factory=lambda: [None])
     flows: list = dataclasses.field(default_factory=lambda: [1])
@@ -164,13 +166,16 @@ class Part:
     def table(self):
         """The [[part]] of a plan file that says the same, with every key. None: without that key."""
         return {**{key: getattr(self, key) for key in KEYS}, "rates": [rate or "full" for rate in self.rates],
-                "inject": self.inject.text or None, "verbs": self.verbs or None, "calls": self.calls or None, "switch_roce": self.switch_roce or None, "goal": self.goal.text}
+                "inject": self.inject.text or None, "verbs": self.verbs or None, "calls": self.calls or None,
+                "switch_roce": self.switch_roce or None, "left_out": self.left_out or None, "goal": self.goal.text}
 
     def chosen(self):
         carried = all_rows(loads(self.sizes, self.rates, self.flows, self.ip, self.path_mtu, delay_us=self.delay_us,
                                  verbs=self.verbs))
         rows = [row for row in carried if self.where in (row.transport.only or PATHS)]
-        return [row for row in rows if not row.tool.on_request] if self.rows is None else matching(rows, self.rows)
+        rows = [row for row in rows if not row.tool.on_request] if self.rows is None else matching(rows, self.rows)
+        taken_out = matching(rows, self.left_out or ())
+        return [dataclasses.replace(row, why=row.why or LEFT_OUT) if row in taken_out else row for row in rows]
 
     def turns(self, rows):
         """[(whether RoCE of the RNICs is off, rows)] of its rows, in the order in which they are measured."""
