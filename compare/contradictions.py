@@ -31,7 +31,7 @@ def checked(row, path=None):
 def checked_search(search):
     """The same of a search (trials.record())."""
     again = {name: None for name in ("lossless_gbps", "conditional_gbps", "upper_gbps", "limit", "unit", "packets", "lost", "at_most",
-                                     "first_loss")}
+                                     "first_loss", "marks")}
     return _checked(search, lambda: of_search(search), {**again, "trials": []})
 
 
