@@ -3,7 +3,7 @@
 What compare diff prints: what changed from one report to another, row by row. And compare tools: our programs beside those of
 others.
 """
-from compare import contradictions, noise, plan, table
+from compare import contradictions, first_screen, noise, plan, table
 from compare.report import flatten
 from compare.transport import PING_PONG, SEARCH
 
@@ -12,6 +12,7 @@ def render(before, after, width):
     """The lines for two documents."""
     lines = [line for name, report in (("A", before), ("B", after))
              for line in table.wrap(f"{name}: {_words(report)}", width, "   ")]
+    lines += _answers(before, after, width)
     for path in before["paths"]:
         for difference in differences(before["paths"][path], after["paths"].get(path)):
             lines += table.wrap(f"{path}: {difference}", width, "  ")
@@ -34,6 +35,28 @@ def render(before, after, width):
             names = table.names([row for row in rows if row["path"] == path])
             lines += ["", *table.wrap(f"Ran only in {name}, {path}: {', '.join(names)}", width, "  ")]
     return lines
+
+
+def _answers(before, after, width):
+    """What each report answers first, and what is to be done after B."""
+    sides, lines = [{group.title: group for group in first_screen.groups(report)[0]} for report in (before, after)], []
+    for title in (title for title in sides[0] if title in sides[1]):
+        groups = [side[title] for side in sides]
+        known = [{line.name: line for line in group.lines} for group in groups]
+        cells = [(b.words, *map(_clean, (a, b)), *map(_delivered, (a, b))) for name, b in known[1].items() if (a := known[0].get(name))]
+        heads = ("transport", "without loss: A", "B", "delivered: A", "B")
+        lines += ["", f"{title} (Gbit/s)", *(line for name, group in zip("AB", groups)
+                                             for line in table.wrap(f"{name}: {group.headline}", width, "   "))]
+        lines += _columns([heads, *cells], "<") if cells else []
+    return lines + first_screen.actions(first_screen.findings(after), width, table.painter(False))
+
+
+def _clean(line):
+    return table.rate_figure(line.clean) if line.clean else "?"
+
+
+def _delivered(line):
+    return table.figure_words(line.mean)
 
 
 def _refused(report, where, width):
@@ -107,10 +130,10 @@ def _sections(found):
             for path, flows, ip, size, rate in places]
 
 
-def _columns(rows):
-    """The first two to the left, figures to the right, the last one as it is."""
+def _columns(rows, names="<<"):
+    """The first ones, names, to the left, figures to the right, the last one as it is."""
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]) - 1)]
-    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, "<<" + ">" * len(row), widths)) + f"  {row[-1]}".rstrip()
+    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, names + ">" * len(row), widths)) + f"  {row[-1]}".rstrip()
             for row in rows]
 
 

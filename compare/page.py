@@ -4,9 +4,9 @@ import collections
 import os
 import re
 from html import escape
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
-from compare import curves, noise, plan, plots, svg, table, verdict
+from compare import curves, first_screen, noise, plan, plots, svg, table, verdict
 from compare.svg import element
 from compare.transport import PING_PONG
 
@@ -36,7 +36,6 @@ FACTS = {"nic": "NIC", "mtu": "MTU", "rdma_path_mtu": "RDMA path MTU", "cpu": "C
          "foreign_duration": "foreign duration, s", "nics": "NICs", "numa_node": "NUMA node", "roce_switched": "RoCE switched off for other rows", "distance_km": "distance, km"}
 COMPARED = {"more": "{a} carries more", "less": "{a} carries less", "noise": "no difference beyond the noise",
             "too few": "too few pairs to tell"}
-FOUND = ("end", "id", "severity", "what was found", "why it matters", "command that mends it")
 OF_ENDS = {"versions": "Versions", "softroce": "SoftRoCE", "sysctls": "Sysctls"}
 ANSWERED = {**COMPARED, "more": "{a} answers later", "less": "{a} answers sooner"}
 
@@ -60,7 +59,8 @@ def render(document):
     """The page of a report (rocescope.compare/1)."""
     parts, compared = _parts(document)
     hunts = _hunts(document)
-    body = [_head(document), _contents(document, hunts + parts + compared), _found(document), *map(_hunt, hunts),
+    body = [_head(document), first_screen.markup(document, _textures(document)), _found(document), _verdict(document),
+            _contents(document, hunts + parts + compared), *map(_hunt, hunts),
             *(_section(part, document) for part in parts),
             *(_h2(part) + _figures(part) for part in compared), _settings(document), _runs(parts), _tried(hunts)]
     return whole(_title(document), body)
@@ -77,8 +77,10 @@ def whole(title, body, more=""):
 def plot_files(document, page):
     """The plots as {file name: SVG}. page: where their links lead, relative to them."""
     parts, compared = _parts(document)
-    return {f"{plot.file}.svg": svg.standalone(plot.picture, page)
-            for part in _hunts(document) + parts + compared for plot in part.plots}
+    drawn = {f"{plot.file}.svg": plot.picture for part in _hunts(document) + parts + compared for plot in part.plots}
+    if first := first_screen.picture(document, _textures(document)):
+        drawn = {"first.svg": first, **drawn}
+    return {name: svg.standalone(picture, page) for name, picture in drawn.items()}
 
 
 def _style():
@@ -86,11 +88,19 @@ def _style():
         return file.read()
 
 
+def _entries(document):
+    return {id(row): _entry(row, number) for number, row in enumerate(document["rows"], 1) if row["status"] == "ok"}
+
+
+def _textures(document):
+    """A place has the same texture in all pictures."""
+    return plots.textures(_entries(document).values())
+
+
 def _parts(document):
     """(Parts by size and rate, Parts that compare sizes or rates)"""
     rows = document["rows"]
-    entries = {id(row): _entry(row, number) for number, row in enumerate(rows, 1) if row["status"] == "ok"}
-    textures = plots.textures(entries.values())
+    entries, textures = _entries(document), _textures(document)
     parts, over, several = [], {}, len({row["path"] for row in rows}) > 1
     for section in table.sections(rows):
         here = [entries[id(row)] for row in section.rows if id(row) in entries]
@@ -144,35 +154,43 @@ def _only(row):
 
 
 def _title(document):
-    return f"Comparison of transports, {document['time'][:10]}"
+    return first_screen.title(document)
 
 
 def _head(document):
+    return element("h1", escape(_title(document)))
+
+
+def _verdict(document):
+    """All that the figures say, in sentences, and what the paths are. Folded: the page's beginning has the most of it."""
     words = [f"Begun {document['time']}, took {document['seconds']:.0f} s."]
     if document.get("seed") is not None:
         words.append(f"Seed {document['seed']}.")
-    if not document["complete"]:
-        words.append("It was interrupted: rows are missing.")
     paths = [element("p", escape(table.path_words(path)), class_="dim") for path in _paths(document).values()]
     sentences = "".join(element("p", _words(sentence)) for sentence in document.get("verdict") or ())
-    return (element("h1", escape(_title(document))) + element("p", escape(" ".join(words)), class_="dim")
-            + "".join(paths) + (element("div", sentences, class_="verdict") if sentences else ""))
+    about = element("p", escape(" ".join(words)), class_="dim") + "".join(paths)
+    return _folded("All sentences, and what the path is", (element("div", sentences, class_="verdict") if sentences else "") + about)
+
+
+def _folded(words, content):
+    return element("details", element("summary", escape(words)), content)
 
 
 def _found(document):
-    """What `rocescope path` found at the ends, before the figures that it may explain."""
-    lines = []
-    for name, path in _paths(document).items():
+    """What `rocescope path` found at the ends: two lines each, the command first. Folded: the first ones stand above."""
+    items, names = [], _paths(document)
+    for name, path in names.items():
         for end, findings in (path.get("findings") or {}).items():
-            side = f"{'sender' if end.startswith('A') else 'receiver'}{end[1:]}" + (f", {name}" if name else "")
+            side = f"{'sender' if end.startswith('A') else 'receiver'}{end[1:]}" + (f", {name}" if len(names) > 1 else "")
             for each in findings if isinstance(findings, list) else [{"found": f"not looked at: {findings}"}]:
-                cells = [side, *(str(each.get(key) or "") for key in ("id", "severity", "found", "why", "command"))]
-                lines.append(element("tr", _cells([(_words(words), "losses") for words in cells])))
-    if not lines:
+                known = {key: str(each.get(key) or "") for key in ("id", "severity", "found", "why", "command")}
+                words = ", ".join(filter(None, (side, known["severity"], known["id"])))
+                items.append(element("li", element("code", escape(known["command"])) if known["command"] else "",
+                                     element("span", _words(f"{words}: {'; '.join(filter(None, (known['found'], known['why'])))}"))))
+    if not items:
         return ""
-    return (element("h2", "What may make the path lossy", id="found")
-            + element("p", "By rocescope path, before anything ran; it changed nothing.", class_="dim")
-            + _table([(words, "losses") for words in FOUND], [element("tbody", *lines)]))
+    return _folded(f"All {len(items)} findings of rocescope path", element("ul", *items, class_="findings")
+                   + element("p", "It looked before anything ran, and changed nothing.", class_="dim"))
 
 
 def _paths(document):
@@ -226,8 +244,12 @@ def _searched(search):
                       *table.more_words(search["flows"], search["ip"])])
 
 
-SEARCHED = ("transport", "tool", "rate, Gbit/s", "packets", "at most lost", "first loss at, Gbit/s", "trials")
-TRIED = ("seconds", "rate, Gbit/s", "offered", "arrived", "sent", "lost", "where", "sender's cores", "receiver's cores")
+CORES = "{}'s cores, program/machine"
+FEW, MANY = 2, 5    # columns that fit a narrow window, and one of middle size
+SEARCHED = ("transport", "tool", "rate without loss, Gbit/s", "packets at it, none lost", "share lost at most, with 95 %", "first loss at, Gbit/s",
+            "trials")
+TRIED = ("seconds", "rate asked for, Gbit/s", "offered, Gbit/s", "arrived, Gbit/s", "packets sent", "lost", "where", CORES.format("sender"),
+         CORES.format("receiver"))
 
 
 def _hunt(part):
@@ -244,10 +266,10 @@ def _hunt(part):
             cells = [(escape(rate), "number"), (packets, "number"), (at_most, "number"), (escape(first), "number")]
         cells = [(_transport(each), "name"), (escape(search["tool"]), "own"), *cells,
                  (_linked(each.anchor, str(len(search["trials"]))), "number")]
-        lines.append(element("tr", _cells(cells)))
+        lines.append(Record(cells))
     head = [(words, "number" if n > 1 else None) for n, words in enumerate(SEARCHED)]
     goal = element("p", escape(f"Goal: {part.entries[0].row['goal']}."), class_="dim")
-    return "\n".join([_h2(part), _table(head, [element("tbody", *lines)]), goal, _figures(part)])
+    return "\n".join([_h2(part), _table(head, [Body(lines)]), goal, _figures(part)])
 
 
 def _tried(parts):
@@ -260,8 +282,6 @@ def _tried(parts):
 def _trials(searched, title):
     search = searched.row
     name = f"{searched.words}, {search['tool']} ({search['operation']}). {title}"
-    head = element("tr", element("th", escape(name), colspan=len(TRIED), scope="rowgroup"),
-                   class_="head")
     lines = []
     for each, anchor in zip(search["trials"], searched.anchors):
         note = [words for words, here in (("as fast as it goes", each["full"]), ("walk", each["walk"]),
@@ -271,8 +291,8 @@ def _trials(searched, title):
                    table.figure_words(each["goodput_gbps"]), table.count_words(each["of"]), table.count_words(each["lost"])]
         cells = [(escape(words), "number") for words in figures] + [(escape(places) + _small(", ".join(note)), None)]
         cells += [(table.cores_words(each[f"{end}_cores"]), "number") for end in ("sender", "receiver")]
-        lines.append(element("tr", _cells(cells), id=anchor))
-    return element("tbody", head, *lines, id=searched.anchor)
+        lines.append(Record(cells, anchor))
+    return Body(lines, escape(name), searched.anchor)
 
 
 def _figures(part):
@@ -286,10 +306,38 @@ def _figures(part):
     return "\n".join(figures)
 
 
-def _table(head, rows, kind=None):
-    """head: [(words, class)]; rows: markup."""
-    cells = "".join(element("th", escape(words), class_=each, scope="col") for words, each in head)
-    return element("div", element("table", element("thead", element("tr", cells)), *rows, class_=kind), class_="wide")
+class Record(NamedTuple):
+    """A row of a table: its cells are [(markup, class)]."""
+    cells: list
+    anchor: Optional[str] = None
+    kind: Optional[str] = None
+
+
+class Body(NamedTuple):
+    """Rows of a table below a line of their own, if there is one."""
+    records: list
+    heading: str = ""
+    anchor: Optional[str] = None
+
+
+def _table(head, bodies, kind=None):
+    """head: [(words, class)]. Columns that are empty in all rows are left out. In a narrow window a cell has its heading beside it."""
+    shown = [n for n in range(len(head)) if any(_has_something(record.cells[n][0]) for body in bodies for record in body.records)]
+    cells = "".join(element("th", escape(head[n][0]), class_=head[n][1], scope="col") for n in shown)
+    made = [element("tbody", element("tr", element("th", body.heading, colspan=len(shown), scope="rowgroup"), class_="head") if body.heading else "",
+                    *(_record(record, head, shown) for record in body.records), id=body.anchor) for body in bodies]
+    kinds = " ".join(filter(None, (kind, "stacks" if len(shown) > FEW else None)))
+    return element("div", element("table", element("thead", element("tr", cells)), *made, class_=kinds or None),
+                   class_="wide many" if len(shown) > MANY else "wide")
+
+
+def _has_something(markup):
+    return re.sub(r"<[^>]*>|[?/\s]", "", markup) != ""
+
+
+def _record(record, head, shown):
+    return element("tr", *(element("td", record.cells[n][0], class_=record.cells[n][1], data_label=head[n][0]) for n in shown),
+                   id=record.anchor, class_=record.kind)
 
 
 def _words(text):
@@ -298,12 +346,7 @@ def _words(text):
 
 
 def _linked(anchor, words):
-    return element("a", _words(words), href=f"#{anchor}")
-
-
-def _cells(cells):
-    """cells: [(markup, class)]"""
-    return "".join(element("td", markup, class_=kind) for markup, kind in cells)
+    return element("a", _words(words), href=f"#{anchor}") if words else ""
 
 
 def _transport(entry):
@@ -316,10 +359,10 @@ def _columns(entries):
                ("packets on wire", "number", lambda entry: table.count_words(entry.row["on_wire"])),
                ("lost, where", "losses", lambda entry: table.loss_words(entry.row) + table.share_of_pairs(entry.row))]
     answered = [("mean latency, µs", "number", plots.mean_words)]
-    busy = [(f"{end}'s cores", "number", lambda entry, end=end: table.cores_words(entry.row[f"{end}_cores"]))
+    busy = [(CORES.format(end), "number", lambda entry, end=end: table.cores_words(entry.row[f"{end}_cores"]))
             for end in ("sender", "receiver")]
     timed = [("latency p50 / p99 / p99.9 / max, µs", "number", lambda entry: _latency(entry.latencies, ("p50", "p99", "p999", "max")))]
-    each = [("of each run: p50, p99", "number", lambda entry: _each(entry.latencies))] * any(entry.row["runs"] > 1 for entry in entries)
+    each = [("latency of each run: p50, p99, µs", "number", lambda entry: _each(entry.latencies))] * any(entry.row["runs"] > 1 for entry in entries)
     runs = [("runs", "number", lambda entry: str(entry.row["runs"]))]
     if entries[0].ping_pong:
         return answered + timed + each + busy + runs
@@ -333,10 +376,10 @@ def _rows(entries):
         cells = [("" if entry.words == before else _transport(entry), "name"),
                  (escape(entry.row["tool"]), "own" if entry.own else None)]
         cells += [(_figure(entry, of(entry)), kind) for _, kind, of in columns]
-        lines.append(element("tr", _cells(cells), class_=None if entry.words == before else "first"))
+        lines.append(Record(cells, kind=None if entry.words == before else "first"))
         before = entry.words
     head = [("transport", None), ("tool", None), *((words, kind) for words, kind, _ in columns)]
-    return _table(head, [element("tbody", *lines)])
+    return _table(head, [Body(lines)])
 
 
 def _figure(entry, words):
@@ -386,12 +429,13 @@ def _how_sure(part, document):
         known = [entries.get((side["transport"], side["tool"])) for side in (each["a"], each["b"])]
         links = [_linked(entry.anchor, name) if entry else escape(name) for entry, name in zip(known, names)]
         words = (ANSWERED if each["rate"] == PING_PONG else COMPARED).get(each["verdict"], each["verdict"]).format(a=names[0])
-        lines.append(element("tr", _cells([
+        lines.append(Record([
             (" / ".join(links), None), (_ratio(each["ratio"]), "number"),
-            (escape(_interval(each["low"], each["high"])), "number"), (str(each["pairs"]), "number"), (escape(words), None)])))
+            (escape(_interval(each["low"], each["high"])), "number"), (str(each["pairs"]), "number"), (escape(words), None)]))
     figure = "latency" if sure and part.rows[0]["rate"] == PING_PONG else "goodput"
-    head = [(f"{figure} of a / b", None), ("ratio", "number"), ("interval", "number"), ("pairs", "number"), ("in words", None)]
-    return element("h3", "How sure") + _table(head, [element("tbody", *lines)]) if sure else ""
+    head = [(f"{figure} of a / b", None), ("ratio", "number"), ("95 % interval of the ratio", "number"), ("pairs of runs", "number"),
+            ("in words", None)]
+    return element("h3", "How sure") + _table(head, [Body(lines)]) if sure else ""
 
 
 def _interval(low, high):
@@ -423,11 +467,10 @@ def _machine(where, path):
 def _planned(parts):
     """The keys of a plan, a column for each part."""
     keys = list(dict.fromkeys(key for part in parts for key in part))
-    lines = [element("tr", element("th", escape(_label(key)), scope="row"),
-                     *(element("td", "usual" if part.get(key) is None else escape(_fact(part[key]))) for part in parts))
+    lines = [Record([(escape(_label(key)), "dim"), *(("usual" if part.get(key) is None else escape(_fact(part[key])), None) for part in parts)])
              for key in keys]
-    head = [("", None), *((f"part {number}", None) for number in range(1, len(parts) + 1))]
-    return _table(head, [element("tbody", *lines)], "facts plan") if keys else ""
+    head = [("key of the plan", None), *((f"part {number}", None) for number in range(1, len(parts) + 1))]
+    return _table(head, [Body(lines)], "facts plan") if keys else ""
 
 
 def _of_ends(ends):
@@ -464,25 +507,21 @@ def _places(transport, run):
                      + [f"unexplained {table.count_words(unexplained)}"] * bool(unexplained))
 
 
-JOULES = "energy, J"
-RUN_COLUMNS = ("run", "block", "referee", "goodput, Gbit/s", "least", "packets sent", "on wire", "received", "lost", "where",
-               "sender's cores, µs a packet", "receiver's cores, µs a packet", JOULES, "latency p50 / p99 / max, µs")
+RUN_COLUMNS = ("run", "block of runs", "with referee", "goodput, Gbit/s", "of the least 100 ms", "packets sent", "packets on wire",
+               "received", "lost", "where", f"{CORES.format('sender')}; µs a packet",
+               f"{CORES.format('receiver')}; µs a packet", "energy, J", "latency p50 / p99 / max, µs")
 
 
 def _runs(parts):
-    """Every run, below the name of its row. Few machines know the energy, which then has no column."""
-    energy = any(run.get("joules") is not None for part in parts for entry in part.entries for _, run in entry.runs)
-    columns = [words for words in RUN_COLUMNS if energy or words != JOULES]
-    lines = []
+    """Every run, below the name of its row."""
+    bodies = []
     for part in parts:
         for entry in part.entries:
             name = f"{entry.name} ({entry.row['operation']}). {part.title}"
-            head = element("tr", element("th", entry.sign, escape(name),
-                                         _small(_cost(entry.row)), colspan=len(columns), scope="rowgroup"), class_="head")
-            runs = (_run(entry, anchor, run, energy) for anchor, run in entry.runs)
-            lines.append(element("tbody", head, *runs, id=entry.anchor))
-    head = [(words, "losses" if words == "where" else "number") for words in columns]
-    return element("h2", "All runs", id="runs") + (_table(head, lines, "runs") if lines else element("p", "There are none."))
+            heading = entry.sign + escape(name) + _small(_cost(entry.row))
+            bodies.append(Body([_run(entry, anchor, run) for anchor, run in entry.runs], heading, entry.anchor))
+    head = [(words, "losses" if words == "where" else "number") for words in RUN_COLUMNS]
+    return element("h2", "All runs", id="runs") + (_table(head, bodies, "runs") if bodies else element("p", "There are none."))
 
 
 def _cost(row):
@@ -509,7 +548,7 @@ def _small(words):
     return element("small", escape(words)) if words else ""
 
 
-def _run(entry, anchor, run, energy):
+def _run(entry, anchor, run):
     number = f"mean of {entry.row['runs']}" if run["number"] is None and entry.row["runs"] > 1 else run["number"] or ""
     referee = {True: "yes", False: "no"}.get(run.get("refereed"), "")
     figures = [number, "" if run["block"] is None else run["block"], referee, table.figure_words(run["goodput_gbps"]),
@@ -520,6 +559,6 @@ def _run(entry, anchor, run, energy):
     costs = run.get("ns_per_packet") or {}
     cells += [(table.cores_words(run.get(f"{end}_cores")) + _small(table.microseconds(costs.get(end))), "number")
               for end in ("sender", "receiver")]
-    cells += [("" if run.get("joules") is None else table.figure_words(run["joules"]), "number")] * energy
+    cells.append(("" if run.get("joules") is None else table.figure_words(run["joules"]), "number"))
     cells.append((_latency(run.get("latency_us"), ("p50", "p99", "max")), "number"))
-    return element("tr", _cells(cells), id=anchor)
+    return Record(cells, anchor)

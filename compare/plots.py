@@ -212,47 +212,47 @@ class Piece(NamedTuple):
     packets: int
 
 
-def _pieces(row):
+def pieces(row):
     """Where the row lost packets, in the order of their way."""
     known = plan.transport(row["transport"]).places
-    pieces = [Piece(place, known[place].words, row["losses"][place]) for place in known if row["losses"].get(place, 0) > 0]
+    found = [Piece(place, known[place].words, row["losses"][place]) for place in known if row["losses"].get(place, 0) > 0]
     rest = row.get("unexplained") or 0
-    return pieces + [Piece("", "unexplained", rest)] * (rest > 0)
+    return found + [Piece("", "unexplained", rest)] * (rest > 0)
 
 
 def textures(entries):
     """{PLACE: its texture's number} of all places that lost packets, in the order of their way."""
     stretches = {name: place.stretch for each in plan.transports() for name, place in each.places.items()}
     way = sorted(stretches, key=lambda name: join.STRETCHES.index(stretches[name]))
-    lost = {piece.place for entry in entries for piece in _pieces(entry.row)}
+    lost = {piece.place for entry in entries for piece in pieces(entry.row)}
     return {place: number for number, place in enumerate(place for place in way if place in lost)}
 
 
 def lost(entries, numbers, prefix):
     """Where packets were lost. numbers: of textures(). prefix: makes ids unique on a page. None if nothing was lost."""
-    pieces = {entry.anchor: _pieces(entry.row) if entry.row["sent"] else [] for entry in entries}
-    if not any(pieces.values()):
+    places = {entry.anchor: pieces(entry.row) if entry.row["sent"] else [] for entry in entries}
+    if not any(places.values()):
         return None
 
     def percent(entry):
-        return [100 * piece.packets / entry.row["sent"] for piece in pieces[entry.anchor]]
+        return [100 * piece.packets / entry.row["sent"] for piece in places[entry.anchor]]
 
     axis = svg.Axis.linear([sum(percent(entry)) for entry in entries], "lost packets (% of those sent)")
 
     def draw(entry, y):
         x, parts = 0, []
-        for piece, share in zip(pieces[entry.anchor], percent(entry)):
-            shape = _texture(numbers, piece.place, prefix, axis(x), y - BAR / 2, axis(x + share) - axis(x), BAR)
+        for piece, share in zip(places[entry.anchor], percent(entry)):
+            shape = texture(numbers, piece.place, prefix, axis(x), y - BAR / 2, axis(x + share) - axis(x), BAR)
             words = f"{piece.words}, {table.count_words(piece.packets)} of {table.count_words(entry.row['sent'])}"
             parts.append(entry.link(words, shape))
             x += share
         return "".join(parts) + svg.text(axis(x) + 7, y + 4, _lost_words(entry.row), class_=None if parts else "quiet")
 
-    kinds = list(dict.fromkeys((piece.place, piece.words) for entry in entries for piece in pieces[entry.anchor]))
+    kinds = list(dict.fromkeys((piece.place, piece.words) for entry in entries for piece in places[entry.anchor]))
     kinds.sort(key=lambda kind: numbers.get(kind[0], len(numbers)))
-    return _strips(entries, axis, "Where packets were lost", draw, 90, _legend(
-        [(lambda x, y, place=place: _texture(numbers, place, prefix, x, y - 6, 18, 12), words) for place, words in kinds],
-        "".join(_pattern(numbers[place], prefix) for place, _ in kinds if place)))
+    return _strips(entries, axis, "Where packets were lost", draw, 90, legend(
+        [(lambda x, y, place=place: texture(numbers, place, prefix, x, y - 6, 18, 12), words) for place, words in kinds],
+        "".join(pattern(numbers[place], prefix) for place, _ in kinds if place)))
 
 
 def _lost_words(row):
@@ -262,25 +262,26 @@ def _lost_words(row):
     return table.share_words(packets, row["sent"]) if packets else "none"
 
 
-def _texture(numbers, place, prefix, x, y, width, height):
-    """A rectangle; without a place it is empty and dashed: unexplained."""
+def texture(numbers, place, prefix, x, y, width, height):
+    """Of textures(): a rectangle; without a place it is empty and dashed: unexplained."""
     fill = f"url(#{prefix}-{numbers[place]})" if place else "none"
     return svg.element("rect", x=float(x), y=y, width=float(max(width, 1)), height=height, fill=fill, class_="texture",
                        stroke_dasharray=None if place else "3 2")
 
 
-def _pattern(number, prefix):
+def pattern(number, prefix):
+    """What texture() fills rectangles with: goes into the definitions of a picture."""
     kind, opacity, lines = TEXTURES[number % len(TEXTURES)]
     weave = svg.element("path", d=lines, class_="weave") if lines else ""
     return svg.element("pattern", svg.element("rect", width=6, height=6, class_=kind, fill_opacity=opacity), weave,
                        id=f"{prefix}-{number}", width=6, height=6, patternUnits="userSpaceOnUse")
 
 
-def _legend(items, definitions=""):
+def legend(items, definitions="", width=svg.WIDTH):
     """(markup, height) of [(draw(x, y), words)], in as many lines as it takes."""
     parts, x, y = [svg.element("defs", definitions)] if definitions else [], 1, 12
     for draw, words in items:
-        if x > 1 and x + 26 + svg.width_of(words) > svg.WIDTH:
+        if x > 1 and x + 26 + svg.width_of(words) > width:
             x, y = 1, y + 20
         parts += [draw(x, y), svg.text(x + 25, y + 4, words)]
         x += 44 + svg.width_of(words)
@@ -322,7 +323,7 @@ def latency(entries):
         return entry.link(f"{latency_words(figures)}{f' (p99 of the runs: {runs} µs)' if runs else ''}",
                           svg.line(ends[0], y, ends[1], y, "line"), *signs)
 
-    return _strips(entries, axis, "Latency", draw, 40, _legend(
+    return _strips(entries, axis, "Latency", draw, 40, legend(
         [(lambda x, y, name=name, height=height: _percentile(name, height, x + 12, y, 0), table.latency_name(name))
          for name, height in shown]))
 

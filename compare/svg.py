@@ -77,9 +77,9 @@ def whisker(x1, y1, x2, y2, cap=4):
     return element("path", d=f"M{x1:.2f} {y1:.2f}L{x2:.2f} {y2:.2f}{ends}", class_="error")
 
 
-def drawing(height, words, *content):
+def drawing(height, words, *content, width=WIDTH):
     """The whole picture. words: for those who cannot see it."""
-    return element("svg", *content, class_="plot", viewBox=f"0 0 {WIDTH} {height:.0f}", width=WIDTH, height=float(height),
+    return element("svg", *content, class_="plot", viewBox=f"0 0 {width} {height:.0f}", width=width, height=float(height),
                    role="img", aria_label=words)
 
 

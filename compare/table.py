@@ -34,10 +34,7 @@ EMULATED = "The CPU is emulated (TCG): compare rows with each other, not with ot
 
 def render(report, width, colour=False):
     """The whole table, as lines."""
-    def paint(text, style):
-        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if colour and style else text
-
-    width = max(width, MIN_WIDTH)
+    paint, width = painter(colour), max(width, MIN_WIDTH)
     widths = _widths([row for row in report["rows"] if row["status"] == "ok"], width)
     lines = []
     for name in dict.fromkeys(row["path"] for row in [*report["rows"], *report.get("searches", ())]):
@@ -54,6 +51,11 @@ def render(report, width, colour=False):
     notes = [paint(line, "dim") for note in notes for line in wrap(note, width)]
     verdict = [line for sentence in report["verdict"] for line in wrap(sentence, width, "  ")]
     return lines + [""] + notes + [""] * bool(notes) + verdict
+
+
+def painter(colour):
+    """A function that paints a text in one of STYLES, where there is colour."""
+    return lambda text, style: f"\x1b[{STYLES[style]}m{text}\x1b[0m" if colour and style else text
 
 
 def wrap(text, width, indent=""):

@@ -104,18 +104,18 @@ def _best(section, comparisons):
 
 def _losses(section):
     known = [row for row in section if row["sent"] is not None and row["received"] is not None]
-    none = [words(row) for row in known if row["sent"] == row["received"] and not _messages(row)]
-    lost = [f"{words(row)} lost {table.share_words(row['sent'] - row['received'], row['sent'])}{_where(row)}{_with_them(row)}"
+    none = [words(row) for row in known if row["sent"] == row["received"] and not messages_lost(row)]
+    lost = [f"{words(row)} lost {table.share_words(row['sent'] - row['received'], row['sent'])}{where(row)}{_with_them(row)}"
             for row in known if row["sent"] > row["received"]]
-    lost += [f"{words(row)} lost no packet, but {_messages(row)} of the messages"
-             for row in known if row["sent"] == row["received"] and _messages(row)]
-    lost += [f"{words(row)} lost {_messages(row)} of the messages" for row in section if row not in known and _messages(row)]
+    lost += [f"{words(row)} lost no packet, but {messages_lost(row)} of the messages"
+             for row in known if row["sent"] == row["received"] and messages_lost(row)]
+    lost += [f"{words(row)} lost {messages_lost(row)} of the messages" for row in section if row not in known and messages_lost(row)]
     if len(none) == len(section) > 1:
         return ["Nothing was lost."]
     return ([f"Nothing was lost by {_list(none)}."] if none else []) + [_sentence("; ".join(lost)) for _ in lost[:1]]
 
 
-def _messages(row):
+def messages_lost(row):
     """The share of the messages that was lost, in words. '': none, as far as is known."""
     messages = row.get("messages") or {}
     return table.share_words(messages["lost"], messages["sent"]) if messages.get("lost") else ""
@@ -123,12 +123,12 @@ def _messages(row):
 
 def _with_them(row):
     """', and with them 40 % of the messages', where a message has several packets. '': they are the same."""
-    messages = _messages(row)
+    messages = messages_lost(row)
     return f", and with them {messages} of the messages" if messages and row["messages"]["sent"] != row["sent"] else ""
 
 
-def _where(row):
-    """' (receive buffer)', the place with the most first."""
+def where(row):
+    """Continues a share that was lost: ' (receive buffer)', the place with the most first."""
     places = plan.transport(row["transport"]).places
     names = [places[name].words + _buffer(row) * (name == "receive_buffer")
              for name, n in sorted(row["losses"].items(), key=lambda item: -item[1]) if n > 0]
