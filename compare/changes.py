@@ -3,7 +3,7 @@
 What compare diff prints: what changed from one report to another, row by row. And compare tools: our programs beside those of
 others.
 """
-from compare import contradictions, first_screen, noise, plan, table
+from compare import beside, contradictions, first_screen, noise, plan, table
 from compare.report import flatten
 from compare.transport import PING_PONG, SEARCH
 
@@ -112,12 +112,10 @@ def _value(value):
 
 def render_tools(report, width):
     """The lines of compare tools for a document."""
-    found = noise.beside_tools(report["rows"])
-    lines = [_words(report)]
-    for title, here in _sections(found):
-        cells = [(plan.transport(each["transport"]).words, each["tool"], _judged({**each, "runs": each["pairs"]}))
-                 for each in here]
-        lines += ["", title, *_columns([("transport", "tool", "ours / theirs"), *cells])]
+    found, lines = beside.pairs(report["rows"]), [_words(report)]
+    for title, unit, cells in found:
+        lines += ["", f"{title} ({unit})", *_columns([beside.HEADS, *cells])]
+    lines += [""] * bool(found) + [line for words in beside.why(report["rows"]) for line in table.wrap(words, width, "  ")]
     lines += [] if found else ["", "No tool of others ran beside ours."]
     return lines + _refused(report, "", width)
 

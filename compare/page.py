@@ -6,7 +6,7 @@ import re
 from html import escape
 from typing import NamedTuple, Optional
 
-from compare import curves, first_screen, noise, plan, plots, svg, table, verdict
+from compare import beside, curves, first_screen, noise, plan, plots, svg, table, verdict
 from compare.svg import element
 from compare.transport import PING_PONG
 
@@ -62,7 +62,7 @@ def render(document):
     body = [_head(document), first_screen.markup(document, _textures(document)), _found(document), _verdict(document),
             _contents(document, hunts + parts + compared), *map(_hunt, hunts),
             *(_section(part, document) for part in parts),
-            *(_h2(part) + _figures(part) for part in compared), _settings(document), _runs(parts), _tried(hunts)]
+            *(_h2(part) + _figures(part) for part in compared), _beside(document["rows"]), _settings(document), _runs(parts), _tried(hunts)]
     return whole(_title(document), body)
 
 
@@ -198,7 +198,8 @@ def _paths(document):
 
 
 def _contents(document, parts):
-    items = [(part.anchor, part.title) for part in parts] + [("settings", "Path and versions"), ("runs", "All runs")]
+    items = [(part.anchor, part.title) for part in parts]
+    items += [("beside", BESIDE)] * bool(beside.pairs(document["rows"])) + [("settings", "Path and versions"), ("runs", "All runs")]
     items += [("trials", "All trials")] * bool(document.get("searches"))
     notes = " ".join([*table.footnotes(document["rows"]), READING])
     return (element("nav", element("ul", *(element("li", element("a", escape(words), href=f"#{anchor}"))
@@ -211,7 +212,9 @@ def _h2(part):
 
 
 def _section(part, document):
-    return "\n".join([_h2(part), _rows(part.entries) if part.entries else element("p", "No row ran."), _missing(part.rows),
+    about = [element("li", escape(words)) for words in table.about(part.rows)]
+    return "\n".join([_h2(part), _rows(part.entries) if part.entries else element("p", "No row ran."),
+                      element("ul", *about, class_="missing") if about else "", _missing(part.rows),
                       _figures(part), _how_sure(part, document)])
 
 
@@ -245,6 +248,7 @@ def _searched(search):
 
 
 CORES = "{}'s cores, program/machine"
+BESIDE = "Our programs beside the tools of others"
 FEW, MANY = 2, 5    # columns that fit a narrow window, and one of middle size
 SEARCHED = ("transport", "tool", "rate without loss, Gbit/s", "packets at it, none lost", "share lost at most, with 95 %", "first loss at, Gbit/s",
             "trials")
@@ -444,6 +448,18 @@ def _interval(low, high):
 
 def _ratio(value):
     return "?" if value is None else f"{value:.3g}"
+
+
+def _beside(rows):
+    """Ours beside the tools of others, and why they may differ."""
+    bodies = [Body([Record([(escape(words), "number" if 1 < n < 5 else None) for n, words in enumerate(cells)]) for cells in here],
+                   escape(f"{title} ({unit})")) for title, unit, here in beside.pairs(rows)]
+    if not bodies:
+        return ""
+    said = element("ul", *(element("li", escape(words)) for words in beside.why(rows)), class_="missing")
+    head = [(words, "number" if 1 < n < 5 else None) for n, words in enumerate(beside.HEADS)]
+    note = element("p", "Each ratio is that of runs of the same block, with its own 95 % interval.".replace(" %", "\u00a0%"), class_="dim")
+    return element("h2", BESIDE, id="beside") + note + _table(head, bodies) + said
 
 
 def _settings(document):

@@ -261,6 +261,7 @@ class ServerAndClient(TheirProgram):
 class Qperf(ServerAndClient):
     """operation: qperf's test. options: for the client. Tests other than udp_bw report a bandwidth only."""
     name, port, daemon = "qperf", 19765, True
+    differs = "its goodput is that of the whole run, with the start; ours leaves out the first 200 ms."
     rate_control = several_flows = False
 
     def __init__(self, operation, options=(), never=None, ipv6=True):
@@ -289,6 +290,7 @@ class Qperf(ServerAndClient):
 class QperfLatency(Qperf):
     """A test that answers each message. It knows the mean only, and does not count the message that is under way at its end."""
     streams, answers = False, True
+    differs = "it tells the mean latency only, half of the round trip, as ours."
 
     def read(self, figures, cores):
         mean = float(figures["latency"]) / 1e3      # of ns, because the client says -uu

@@ -47,7 +47,7 @@ def render(report, width, colour=False):
             lines += ["", paint(section.title, "bold")] + body(section.rows, widths, paint, width)
         lines += _searches([each for each in report.get("searches", ()) if each["path"] == name], width, paint)
         lines += _others(rows, width, paint)
-    notes = footnotes(report["rows"], deviation=width >= WIDE_FROM, least=bool(widths[3]))
+    notes = footnotes(report["rows"], deviation=width >= WIDE_FROM, least=bool(widths[3])) + about(report["rows"])
     notes = [paint(line, "dim") for note in notes for line in wrap(note, width)]
     verdict = [line for sentence in report["verdict"] for line in wrap(sentence, width, "  ")]
     return lines + [""] + notes + [""] * bool(notes) + verdict
@@ -92,6 +92,12 @@ def footnotes(rows, deviation=True, least=True):
         notes.append("Cores: of the program / of its whole machine, which does most of the work of kernel UDP and rxe in "
                      "softirq.")
     return notes
+
+
+def about(rows):
+    """What transports of these rows are, a line for each of those that not everybody knows."""
+    names = dict.fromkeys(row["transport"] for row in rows if row["status"] == "ok")
+    return [f"{transport.words}: {transport.about}" for transport in map(plan.transport, names) if transport.about]
 
 
 def _section(rows, widths, paint, _):

@@ -139,6 +139,7 @@ class Tool:
     packets = RDMA_PATH_MTUS    # path MTUs that it can have
     verbs = False           # whether it is our RDMA stream program at both ends, which has options of its own
     never = None            # why it cannot use this transport at all
+    differs = None          # how its figures come about other than ours, and what may make them differ
     one_packet = None       # why its messages cannot be larger than the path MTU
     datagram = None         # bytes of the largest message that it sends as one datagram: above the path MTU IP cuts it into fragments
     places = {}             # {PLACE: join.Place} of losses that only this tool counts
@@ -188,6 +189,7 @@ class Transport:
     """One transport, with the tools that can use it."""
     name = None             # in the report and for --rows
     words = None            # in the table
+    about = None            # what it is, in a line, where not everybody knows
     order = 100             # in the table: small numbers come first
     driver = "kernel"       # driver of the lab's NICs that it needs: "kernel" or "dpdk". None: it does not run in the lab,
                             # and no referee sees its packets

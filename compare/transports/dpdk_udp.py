@@ -47,6 +47,7 @@ class DpdkStream(StreamProgram):
 
 class Testpmd(TheirProgram):
     name, operation = "testpmd", "txonly to rxonly"
+    differs = "it leaves out a second at each end of the run, ours the first 200 ms; it takes every frame of the NIC, ours those of its port."
     rate_control = several_flows = ipv6 = through_qdisc = False
     one_packet = "sends packets, knows no larger message"
 
@@ -130,5 +131,6 @@ class Testpmd(TheirProgram):
 
 class DpdkUdp(Transport):
     name, words, order = "dpdk-udp", "DPDK UDP", 20
+    about = "the programs make and read whole frames, and poll: a core each, also without packets."
     driver = "dpdk"
     tools = (DpdkStream(), Testpmd())

@@ -28,6 +28,7 @@ class TcpStream(StreamProgram):
 
 class TcpIperf3(Iperf3):
     operation, one_packet = "iperf3", None
+    differs = "it counts goodput as ours does, in windows of 100 ms."
 
     def client(self, row, path, seconds):
         return ["iperf3", "-M", row.path_mtu + TIME_STAMPS, *self.common(row, path, seconds)]

@@ -73,6 +73,7 @@ def iperf3_rates(server, whole):
 
 class Iperf3(ServerAndClient):
     name, operation, port = "iperf3", "iperf3 -u", UDP_PORT
+    differs = "it counts goodput as ours does, in windows of 100 ms. Perhaps it differs because ours hands over many datagrams in a call."
     one_packet = ONE_DATAGRAM
     HELLO = 4       # bytes of the datagram that opens its stream
     port_of = staticmethod(lambda row: row.port)
@@ -129,15 +130,18 @@ class Udp(Transport):
 class UdpGso(Transport):
     """Before Linux 6.11 the kernel refuses UDP_SEGMENT where the NIC computes no checksums, as the lab's (net/ipv4/udp.c)."""
     name, words, order = "udp-gso", "UDP GSO+GRO", 11
+    about = "the program hands over up to 64 packets in one piece, which the sender's kernel cuts; the receiver takes as many at once."
     only = ("local", "hosts")
     tools = (GsoStream(),)
 
 
 class UdpPoll(Transport):
     name, words, order = "udp-poll", "UDP polling", 12
+    about = "busy polling: before it sleeps, the receiver looks into the NIC's queue itself."
     tools = (PollStream(),)
 
 
 class UdpUring(Transport):
     name, words, order = "udp-uring", "UDP io_uring", 13
+    about = "the program's calls go to the kernel through rings of io_uring, and so do the answers."
     tools = (UringStream(),)

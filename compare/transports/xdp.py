@@ -53,6 +53,7 @@ class XdpStream(StreamProgram):
 
 class AfXdp(Transport):
     name, words, order = "af-xdp", "AF_XDP", 18
+    about = "a socket for whole frames, which pass by the kernel's IP and UDP; the NIC stays the kernel's."
     seen_on_nic = False
     tools = (XdpStream(),)
 
@@ -103,6 +104,7 @@ class XdpTestpmd(OverXdp, Testpmd):
 
 class DpdkXdp(Transport):
     name, words, order = "dpdk-xdp", "DPDK AF_XDP", 21
+    about = "DPDK on AF_XDP sockets: whole frames, and the NIC stays the kernel's."
     only = ("local", "hosts")
     seen_on_nic = False
     tools = (DpdkXdpStream(), XdpTestpmd())

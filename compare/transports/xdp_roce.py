@@ -153,6 +153,7 @@ def frame_rate(row):
 
 class XdpRoce(Transport):
     name, words, order = "xdp-roce", "XDP RoCE UC", 25
+    about = "no RDMA device receives: an XDP program takes the payload into memory."
     seen_on_nic = False
     tools = (SendToReceive(),)
 
