@@ -88,12 +88,12 @@ class Line(NamedTuple):
             elif lost == 0:
                 said.append("lost nothing")
             if row.get("retransmitted"):
-                said.append(f"sent {table.count_words(row['retransmitted'])} packets again")
+                said.append(f"sent {table.count_words(row['retransmitted'])} packet{'s' * (row['retransmitted'] != 1)} again")
         if self.searched:
             limit = ", the most that its sender offers" if self.search["limit"] == "sender" else ""
             said.append(f"{_goal(self.search)} up to {table.rate_figure(self.searched)} Gbit/s{limit}")
         elif self.search and self.search["status"] == "ok":
-            said.append("no rate without loss was found")
+            said.append("its sender kept no rate that was tried" if self.search["limit"] == "sender" else "no rate without loss was found")
         return f"{self.words[0].upper()}{self.words[1:]} {_and(said)}." if said else ""
 
 
@@ -148,11 +148,11 @@ def _where(path):
 def groups(document):
     """([Group], how many paths have none here)"""
     names = list(dict.fromkeys(each["path"] for each in [*document["rows"], *(document.get("searches") or ())]))
-    found = [group for name in names if (group := _group(document, name, len(names) > 1))]
+    found = [group for name in names if (group := _group(document, name))]
     return found[:MOST_PATHS], len(found[MOST_PATHS:])
 
 
-def _group(document, path, several):
+def _group(document, path):
     """Of the size and rate of a path at which most transports ran: full speed where there is such."""
     numbered = [(number, row) for number, row in enumerate(document["rows"], 1) if row["status"] == "ok" and row["path"] == path]
     sections = [part for part in table.sections([row for _, row in numbered]) if part.rate != PING_PONG]
@@ -174,7 +174,7 @@ def _group(document, path, several):
     lines.sort(key=lambda line: (-(line.clean or 0), -(line.mean or 0)))
     words = part.title if part else table.size_words(place[0])
     words = words.removesuffix(f" ({path})")
-    where = (document.get("paths") or {}) and f"{_where(path)}, " if several or path else ""
+    where = f"{_where(path)}, " if document.get("paths") else ""
     return Group(f"{where}{words[0].lower() if where else words[0]}{words[1:]}", path, lines)
 
 
@@ -241,9 +241,9 @@ def _of_loss(piece, line, path):
         return Finding(f"{lost}, and carries {table.rate_figure(line.searched)} Gbit/s without loss: send no faster.", command + _rate(line.searched))
     if not tool or not tool.rate_control:
         return None
-    slower = "search" if tool.searches else _rate(line.mean / 2)
-    return Finding(f"{lost}: perhaps its sender is too fast. This {'finds the rate that it keeps' if tool.searches else 'sends half as much'}.",
-                   command + slower)
+    search = tool.searches and not line.search      # one that found nothing needs no other
+    return Finding(f"{lost}: perhaps its sender is too fast. This {'finds the rate that it keeps' if search else 'sends half of what arrived'}.",
+                   command + ("search" if search else _rate(line.mean / 2)))
 
 
 def _rate(gbps):
@@ -334,7 +334,8 @@ def _legend(lines, textures):
 def markup(document, textures):
     """The page's beginning, below its title. textures: of plots.textures()."""
     found, more = groups(document)
-    answers = [element("p", element("strong", escape(_lead(group, found))), class_="answer") for group in found]
+    words = [_lead(group, found) for group in found] or _instead(document)
+    answers = [element("p", element("strong", _word(each)), class_="answer") for each in words]
     drawn = picture(document, textures)
     seen = element("figure", element("figcaption", CAPTION), drawn) if drawn else ""
     said = [_sentences(group, len(found) > 1) for group in found]
@@ -348,7 +349,12 @@ def _sentences(group, titled):
 
 
 def _lead(group, found):
-    return f"{group.title.partition(',')[0]}. {group.headline}" if len(found) > 1 else group.headline
+    return f"{_where(group.path)}: {group.headline}" if len(found) > 1 else group.headline
+
+
+def _instead(document):
+    """What is said where no transport carried a stream."""
+    return list(document.get("verdict") or ())[:MOST_PATHS] or ["No row ran."]
 
 
 def _more(number):
@@ -372,6 +378,7 @@ def lines(document, width, colour=False):
     paint, width = table.painter(colour), max(width, table.MIN_WIDTH)
     found, more = groups(document)
     shown = [paint(line, "bold") for line in table.wrap(title(document), width)]
+    shown += [] if found else ["", *(line for words in _instead(document) for line in table.wrap(words, width, "  "))]
     for group in found:
         shown += ["", *(paint(line, "bold") for line in table.wrap(_lead(group, found), width, "  ")),
                   paint(f"{group.title}, Gbit/s", "dim"), *_bars(group, width)]
