@@ -112,7 +112,7 @@ void ends_add_naks(const struct doctor *d)
 			continue;
 		responder_add_naks(&way->naks, &c->responder);
 		if (!symptoms_find(&c->symptoms, KIND_reorder))
-			goback_add(&way->gobacks, &c->goback);
+			goback_add(&way->gobacks, &c->goback, symptoms_find(&c->symptoms, KIND_loss));
 	}
 }
 
@@ -139,7 +139,7 @@ static void conclude_responder(const struct doctor *d, struct stream_record *c)
 void ends_conclude(const struct doctor *d, struct stream_record *c)
 {
 	const struct path *way = doctor_path(d, c->key.src, c->key.dst);
-	struct goback_runs all = way ? way->gobacks : (struct goback_runs){ 0 };
+	const struct goback_runs none = { 0 };
 
 	if (d->selection) /* which packets come, and which answers, somebody chose */
 		return;
@@ -152,11 +152,7 @@ void ends_conclude(const struct doctor *d, struct stream_record *c)
 	if (!record_is_complete_with_answers(c))
 		return;
 	duplicates_conclude(&c->duplicates, &c->symptoms, c->silence.longest);
-	if (all.wrong < c->goback.wrong) { /* these are left out there */
-		all = (struct goback_runs){ 0 };
-		goback_add(&all, &c->goback);
-	}
-	goback_conclude(&c->goback, &c->symptoms, &all);
+	goback_conclude(&c->goback, &c->symptoms, way ? &way->gobacks : &none);
 }
 
 static void say(struct finding *to, enum finding_kind kind, const char *figures)

@@ -194,25 +194,32 @@ void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_
 
 /* ---- symptoms ---- */
 
-void goback_add(struct goback_runs *to, struct goback *g)
+void goback_add(struct goback_runs *to, struct goback *g, bool lossy)
 {
 	end_run(g);
 	to->right += g->right;
-	to->wrong += g->wrong;
-	to->early += g->early;
-	to->again += g->again;
+	to->wrong += g->wrong - (lossy ? g->again : 0); /* what the NAK asks for may be lost once more */
+	/* a requester that goes back to where its message begins is now and then right */
+	to->unsure |= g->right || g->early || lossy;
 }
 
-static void conclude_wrong(const struct goback *g, struct symptoms *symptoms, const struct goback_runs *all)
+static bool is_often_wrong(const struct goback_runs *r)
 {
-	/* a requester that goes back to where its message begins is now and then right */
-	bool lossy = symptoms_find(symptoms, KIND_loss), unsure = all->right || all->early || lossy;
-	__u64 wrong = all->wrong - (lossy ? all->again : 0); /* what the NAK asks for may be lost once more */
-	bool before = g->soon >= (lossy || g->right ? TWICE : 1) && g->soon * 2 >= g->right;
-	bool often = g->wrong && wrong >= (unsure ? OFTEN : TWICE) && wrong > all->right;
-	bool disordered = symptoms_find(symptoms, KIND_reorder); /* then a run seems to begin anywhere */
-	struct symptom *symptom = (before || often) && !disordered ? symptoms_get(symptoms, KIND_goes_back_wrong) : NULL;
+	return r->wrong >= (r->unsure ? OFTEN : TWICE) && r->wrong > r->right;
+}
 
+static void conclude_wrong(struct goback *g, struct symptoms *symptoms, const struct goback_runs *all)
+{
+	bool lossy = symptoms_find(symptoms, KIND_loss);
+	bool before = g->soon >= (lossy || g->right ? TWICE : 1) && g->soon * 2 >= g->right;
+	bool disordered = symptoms_find(symptoms, KIND_reorder); /* then a run seems to begin anywhere */
+	struct goback_runs own = { 0 };
+	struct symptom *symptom;
+	bool often;
+
+	goback_add(&own, g, lossy);
+	often = is_often_wrong(&own) || (g->wrong && is_often_wrong(all));
+	symptom = (before || often) && !disordered ? symptoms_get(symptoms, KIND_goes_back_wrong) : NULL;
 	if (!symptom)
 		return;
 	symptom->packets = g->packets;

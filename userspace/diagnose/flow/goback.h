@@ -74,15 +74,19 @@ void goback_shared_nak(struct goback *g, __u32 psn);
 /* An acknowledgement came. sent: the latest requests. */
 void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_packet *taken);
 
-/* How often the QPs of one requester went back to where a NAK asked them to, and elsewhere. */
+/* How often QPs went back to where a NAK asked them to, and elsewhere. */
 struct goback_runs {
-	__u64 right, wrong, early, again; /* as above */
+	__u64 right, wrong;
+	bool unsure; /* some may be wrong by chance: more of them are needed */
 };
 
-/* Adds those of a QP. All packets of both directions were taken. */
-void goback_add(struct goback_runs *to, struct goback *g);
+/* Adds those of a QP. lossy: its packets are lost before this place. All packets of both directions were taken. */
+void goback_add(struct goback_runs *to, struct goback *g, bool lossy);
 
-/* Adds the symptoms. all: of all QPs of the requester. All packets of both directions were taken. */
+/*
+ * Adds the symptoms. all: of all QPs of the requester. What a QP does often is told, and what it does seldom if all do it often: right
+ * QPs of another program do not hide it. All packets of both directions were taken.
+ */
 void goback_conclude(struct goback *g, struct symptoms *symptoms, const struct goback_runs *all);
 
 #endif

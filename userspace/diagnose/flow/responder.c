@@ -674,16 +674,24 @@ void responder_add_naks(struct responder_naks *to, const struct responder_study 
 	to->other += r->naks_passed - r->naks_front;
 }
 
+static bool are_odd(const struct responder_naks *naks)
+{
+	return naks->odd >= FINDING_PACKETS && naks->odd >= 4 * naks->other;
+}
+
 /*
  * Where this place misses packets, a right NAK may be behind one of them now and then. That a packet is lost behind this place just in
- * front of one that is lost before it is chance: several such NAKs are none, whichever QPs they are of.
+ * front of one that is lost before it is chance: several such NAKs are none, whichever QPs they are of. Right QPs of another program do
+ * not hide those of one.
  */
 static void conclude_nak_psn(struct responder_study *r, struct symptoms *symptoms, const struct responder_end *end)
 {
-	__u64 odd = r->naks_odd + r->naks_front;
-	bool front = odd && end->naks.odd >= FINDING_PACKETS && end->naks.odd >= 4 * end->naks.other, most;
+	struct responder_naks own = { 0 };
 	struct symptom *symptom;
+	bool front, most;
 
+	responder_add_naks(&own, r);
+	front = are_odd(&own) || (own.odd && are_odd(&end->naks));
 	if (front && r->naks_front) {
 		symptoms_show(symptoms, KIND_nak_psn, r->front, r->naks_front, "PSN 0x%06x", "PSN 0x%06x");
 		r->naks_odd += r->naks_front;
