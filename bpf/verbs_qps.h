@@ -109,13 +109,16 @@ static __always_inline void verbs_take_asked(struct verbs_attributes *a, const s
 	a->known |= VERBS_KNOWS_ASKED;
 }
 
-/* Where the queues are made in user space (mlx5) drivers leave it to the library to say how long they are, and tell 0. */
+/*
+ * Where the queues are made in user space drivers leave it to the library to say how long they are, and tell 0: mlx5 does so of the
+ * send queue alone.
+ */
 static __always_inline void verbs_take_limits(struct verbs_attributes *a, const struct ib_qp_cap *cap)
 {
 	a->max_send_wr = BPF_CORE_READ(cap, max_send_wr);
 	a->max_recv_wr = BPF_CORE_READ(cap, max_recv_wr);
 	a->max_inline = BPF_CORE_READ(cap, max_inline_data);
-	if (a->max_send_wr || a->max_recv_wr)
+	if (a->max_send_wr)
 		a->known |= VERBS_KNOWS_LIMITS;
 }
 

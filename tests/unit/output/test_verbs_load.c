@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What verbs_json() writes of a host is what load_text() reads of it, as far as a verdict needs it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,9 +150,40 @@ static void test_bad(void **state)
 	load_free(&h);
 }
 
+#define DEVICE(name) "{\"name\": \"" name "\", \"driver\": \"rxe\"}"
+
+static struct loaded_host watched(const char *seconds, const char *devices)
+{
+	struct loaded_host h = { 0 };
+	char text[512];
+
+	snprintf(text, sizeof(text), "{\"schema\": \"rocescope.verbs/1\", \"time\": \"2025-11-24T16:00:00Z\", \"seconds\": %s, "
+		 "\"devices\": [%s], \"qps\": [{\"device\": \"rxe0\", \"qpn\": 1}]}", seconds, devices);
+	assert_true(load_text(&h, text));
+	return h;
+}
+
+/* What went ten minutes ago is not listed any more, nor are QPs of devices that were not asked for. */
+static void test_what_is_listed(void **state)
+{
+	struct loaded_host h = watched("60.5", DEVICE("rxe0"));
+
+	(void)state;
+	assert_int_equal(h.host.now - h.host.since, 60500000000ull);
+	assert_false(h.host.partial);
+	load_free(&h);
+	h = watched("3600", DEVICE("rxe0"));
+	assert_int_equal(h.host.now - h.host.since, 600 * SECOND);
+	load_free(&h);
+	h = watched("60", DEVICE("rxe0") "," DEVICE("rxe7"));
+	assert_true(h.host.partial);
+	load_free(&h);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_bad) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_bad),
+					    cmocka_unit_test(test_what_is_listed) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "roce/packet/base.h"
 #include "userspace/diagnose/qp_error/load.h"
 #include "userspace/observe/verbs/qp_rows.h"
+#include "userspace/observe/verbs/qps.h"
 
 /* enum ib_access_flags, from bit 0 on, as verbs_json() names them. */
 static const char *const access_names[] = { "local_write", "remote_write", "remote_read", "remote_atomic", "mw_bind", "zero_based",
@@ -336,16 +337,42 @@ static size_t size_of(const json_t *o, const char *key)
 	return count < LOAD_QPS ? count : LOAD_QPS;
 }
 
+/* Each device has a QP of the kernel's own: one without any was not asked for, or hides them. */
+static bool has_qps(const struct loaded_host *h, size_t count, const char *device)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(h->qps[i].qp.device, device))
+			return true;
+	return false;
+}
+
+static bool has_all_devices(const struct loaded_host *h, size_t count)
+{
+	for (size_t i = 0; i < h->device_count; i++)
+		if (!has_qps(h, count, h->devices[i].name))
+			return false;
+	return h->device_count && h->device_count < ROCE_ARRAY_SIZE(h->devices);
+}
+
+/* From when on each QP that went is in the file: that of a host that has watched for so many seconds. 0: not known. */
+static __u64 since(const struct loaded_host *h, size_t count, double seconds)
+{
+	__u64 now = h->host.now, watched = seconds > 0 ? seconds * 1e9 : 0;
+	size_t gone = 0;
+
+	for (size_t i = 0; i < count; i++)
+		gone += !!h->qps[i].gone;
+	if (watched > QPS_GONE_NS)
+		watched = QPS_GONE_NS;
+	return gone < QPS_GONE && now > watched ? now - watched : 0;
+}
+
 static bool take_host(struct loaded_host *h, const json_t *o)
 {
 	size_t qps = size_of(o, "qps"), mrs = size_of(o, "mrs"), counters = size_of(o, "counters");
 	struct why_host *to = &h->host;
-	const json_t *seconds = json_object_get(o, "seconds");
-	__u64 watched = json_is_number(seconds) && json_number_value(seconds) > 0 ? json_number_value(seconds) * 1e9 : 0;
 
 	to->now = when(o, "time");
-	to->since = to->now > watched ? to->now - watched : 0;
-	to->partial = has(o, "filter") || qps < json_array_size(json_object_get(o, "qps"));
 	h->qps = calloc(qps + 1, sizeof(*h->qps));
 	h->list = calloc(qps + 1, sizeof(*h->list));
 	h->mrs = calloc(mrs + 1, sizeof(*h->mrs));
@@ -361,6 +388,8 @@ static bool take_host(struct loaded_host *h, const json_t *o)
 	for (size_t i = 0; i < counters; i++)
 		take_counter(&h->counters[i], json_array_get(json_object_get(o, "counters"), i));
 	take_devices(h, json_object_get(o, "devices"));
+	to->since = since(h, qps, json_number_value(json_object_get(o, "seconds")));
+	to->partial = has(o, "filter") || qps < json_array_size(json_object_get(o, "qps")) || !has_all_devices(h, qps);
 	to->qps = h->list;
 	to->mrs = h->mrs;
 	to->counters = h->counters;

@@ -52,6 +52,7 @@ struct watched {
 struct use {
 	struct verbs_queue_key cq;
 	__u32 qpn;
+	bool mapped; /* of all uses of a CQ that one which find_use() finds: the kernel's programs know of it */
 };
 
 struct record {
@@ -654,7 +655,7 @@ static int compare_uses(const void *a, const void *b)
 static void add_use(struct calls *c, __u32 pid, __u64 cq, __u32 qpn)
 {
 	if (grow(c->uses, c->use_count, c->use_room, (size_t)64))
-		c->uses[c->use_count++] = (struct use){ { .address = cq, .pid = pid }, qpn };
+		c->uses[c->use_count++] = (struct use){ { .address = cq, .pid = pid }, qpn, false };
 }
 
 static void find_uses(struct calls *c)
@@ -672,11 +673,18 @@ static void find_uses(struct calls *c)
 		qsort(c->uses, c->use_count, sizeof(*c->uses), compare_uses);
 }
 
-/* As the map verbs_cq_users has it; 0: none. */
-static __u32 user_of(const struct calls *c, const struct verbs_queue_key *cq)
+/* The same one each time. */
+static struct use *find_use(const struct calls *c, const struct verbs_queue_key *cq)
 {
-	const struct use key = { .cq = *cq }, *end = c->uses + c->use_count;
-	const struct use *u = c->use_count ? bsearch(&key, c->uses, c->use_count, sizeof(key), compare_cqs) : NULL;
+	const struct use key = { .cq = *cq };
+
+	return c->use_count ? bsearch(&key, c->uses, c->use_count, sizeof(key), compare_cqs) : NULL;
+}
+
+/* As the map verbs_cq_users has it. u: of find_use(); NULL: 0. */
+static __u32 user_of(const struct calls *c, const struct use *u)
+{
+	const struct use *end = c->uses + c->use_count;
 
 	if (!u)
 		return 0;
@@ -693,8 +701,11 @@ static void take_user(void *context, const void *key, const void *value)
 {
 	const struct calls *c = context;
 	int fd = bpf_map__fd(c->bpf->maps.verbs_cq_users);
-	__u32 user = user_of(c, key), now;
+	struct use *use = find_use(c, key);
+	__u32 user = user_of(c, use), now;
 
+	if (use)
+		use->mapped = true;
 	memcpy(&now, value, sizeof(now));
 	if (now == user)
 		return;
@@ -708,6 +719,16 @@ static void update_users(struct calls *c)
 {
 	find_uses(c);
 	map_walk(bpf_map__fd(c->bpf->maps.verbs_cq_users), sizeof(struct verbs_queue_key), sizeof(__u32), take_user, c);
+}
+
+/* A QP that was seen only since the calls were read may have lost it, and would say it only once. */
+static void put_back_user(const struct calls *c, const struct verbs_queue_key *cq)
+{
+	const struct use *use = find_use(c, cq);
+	__u32 user = user_of(c, use);
+
+	if (use && !use->mapped)
+		bpf_map_update_elem(bpf_map__fd(c->bpf->maps.verbs_cq_users), cq, &user, BPF_NOEXIST);
 }
 
 static void forget_cq(const struct calls *c, const struct verbs_queue_key *cq, const struct verbs_cq_calls *calls)
@@ -727,6 +748,7 @@ static void take_cq(void *context, const void *key, const void *value)
 		forget_cq(c, cq, calls);
 		return;
 	}
+	put_back_user(c, cq);
 	if (grow(c->cqs, c->cq_count, c->cq_room, (size_t)16))
 		c->cqs[c->cq_count++] = (struct verbs_cq){
 			cq->pid, cq->address, calls->polls, calls->empty, calls->failed,

@@ -222,7 +222,8 @@ static bool is_another_process(const struct qps *q, const struct verbs_qp *qp, _
 /* The number is that of another QP by now. That it goes back to RESET is allowed. */
 static bool is_reused(const struct qps *q, const struct verbs_qp *qp, const struct host_qp *now)
 {
-	return is_another_process(q, qp, now->pid) || (qp->qp.pid && now->pid && qp->qp.pid != now->pid) || (qp->qp.type != now->type && qp->qp.type != HOST_QP_GONE);
+	return is_another_process(q, qp, now->pid) || (qp->qp.pid && now->pid && qp->qp.pid != now->pid) ||
+	       (qp->qp.type != now->type && qp->qp.type != HOST_QP_GONE);
 }
 
 static void take_listed(struct qps *q, struct verbs_qp *qp, const struct host_qp *now)
