@@ -14,8 +14,7 @@ from lab import LabError
 
 COMMAND = "build/rocescope"
 MOST_PORTS = 4      # of --udp
-# Only the final snapshot is needed.
-INTERVAL_S = 3600
+INTERVAL_S = 3600   # of the referee, of which only the final snapshot is needed
 
 
 class RefereeFailed(LabError):
@@ -82,9 +81,10 @@ def _last_line(text):
 class Beside:
     """A command of rocescope on an end, beside a run: with Beside(...): (traffic). Its lines are then in `lines`, read as JSON."""
     READY = "watching"      # what it says when it has begun
+    INTERVAL_S = 0.5        # a QP whose life is shorter may be missed, or not be told from one that made no calls
 
     def __init__(self, lab, end, *words):
-        self._lab, self._end, self._words = lab, end, words
+        self._lab, self._end, self._words = lab, end, (*words, "--interval", self.INTERVAL_S)
         self.lines = []
 
     def __enter__(self):
@@ -107,10 +107,9 @@ class Watcher(Beside):
     `rocescope monitor` on the end where the requester is: its RDMA netlink says which responses belong to which requests, which
     the wire does not. Then `dialogue` is as of Sightings. lab: of several pairs one.
     """
-    INTERVAL_S = 0.5
 
     def __init__(self, lab, end):
-        super().__init__(lab, end, "monitor", lab.netif(end), "--direction", "both", "--icrc", "off", "--interval", self.INTERVAL_S)
+        super().__init__(lab, end, "monitor", lab.netif(end), "--direction", "both", "--icrc", "off")
 
     @property
     def dialogue(self):
@@ -123,7 +122,7 @@ class Calls(Beside):
 
     def __init__(self, lab, end):
         # a probe that is taken away meanwhile would leave half a count
-        super().__init__(lab, end, "verbs", "--calls", "--most", "100", "--interval", INTERVAL_S)
+        super().__init__(lab, end, "verbs", "--calls", "--most", "100")
 
     @property
     def counts(self):
@@ -132,8 +131,8 @@ class Calls(Beside):
 
 def calls_of(qps):
     """
-    What was posted and completed by QPs of a rocescope.verbs/1: {"qps", "unseen" (of these, whose calls could not be counted), "posts", "wrs",
-    "refused", "completions", "recv_completions", "errors", "latency_us": {"count", "mean"}}. None: there were none. Pure.
+    What was posted and completed by QPs of a rocescope.verbs/1: {"qps", "unseen" (of these, whose calls could not be counted), "posts",
+    "wrs", "refused", "completions", "recv_completions", "errors", "latency_us": {"count", "mean"}}. None: there were none. Pure.
     """
     seen = [qp["calls"] for qp in qps if qp["calls"]]
     users = [qp for qp in qps if qp["calls"] or qp["pid"] and qp["type"] in ("RC", "UC", "UD", "XRC_INI", "XRC_TGT")]
