@@ -137,6 +137,12 @@ def differ(marks):
     return marks["p"] is not None and marks["p"] < SURE
 
 
+def go_with_losses(marks):
+    """Whether more of those with a loss are marked than of those without. The test alone does not say which way shares differ."""
+    lost, clean = marks["with_loss"], marks["without_loss"]
+    return differ(marks) and lost["marked"] * clean["of"] > clean["marked"] * lost["of"]
+
+
 def shares(marks, what):
     """'7 of 40 trials were disturbed by others (steal 5, core 3): 3 of 4 with a loss, 4 of 36 without'"""
     causes = ", ".join(f"{name} {marks[name]}" for name in (STEAL, CORE) if marks[name])
@@ -145,7 +151,8 @@ def shares(marks, what):
     if not marks["marked"] or not lost["of"]:
         return words
     words += f": {lost['marked']} of {lost['of']} with a loss, {clean['marked']} of {clean['of']} without"
-    return words + (f"; these shares differ (p = {marks['p']:.2g}), so the marks go with the losses" if differ(marks) else "")
+    words += f"; these shares differ (p = {marks['p']:.2g})" if differ(marks) else ""
+    return words + (", so the marks go with the losses" if go_with_losses(marks) else "")
 
 
 def of_search(search, form):
@@ -169,6 +176,28 @@ def of_row(row, form):
     each = [f"{words} {form(part['goodput_gbps'])} Gbit/s{_lost(part)}" for words, part in
             (("Over all runs", marks["all"]), ("over undisturbed ones", marks["undisturbed"])) if part["goodput_gbps"] is not None]
     return f"{shares(marks, 'runs')}. {', '.join(each)}." if each else f"{shares(marks, 'runs')}."
+
+
+def in_short(told):
+    """
+    One sentence for all [(its name in words, row or search)] of a report. None: nobody disturbed any, as far as is known.
+    """
+    known = [(name, each) for name, each in told if each.get("marks")]
+    marked = sum(each["marks"]["marked"] for _, each in known)
+    if not marked:
+        return None
+    watched = sum(each["marks"]["watched"] for _, each in known)
+    words = f"Other guests of the physical machine disturbed {marked} of {watched} runs and trials"
+    counting = sum(_counting(each) for _, each in known)
+    words += f", {f'of which {counting}' if counting < marked else 'which'} count{'s' * (counting == 1)} all the same" if counting else ""
+    names = list(dict.fromkeys(name for name, each in known if go_with_losses(each["marks"])))
+    return words + (f"; perhaps that is why packets were lost by {', '.join(names)}." if names else ".")
+
+
+def _counting(each):
+    """How many of its marked runs or trials count: there is a bound on making them again."""
+    marks = each["marks"]
+    return marks["kept"] if "kept" in marks else marks["marked"] - len(each["disturbed"])
 
 
 def _rate(gbps, form):

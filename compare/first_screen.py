@@ -6,7 +6,7 @@ findings matter most. Pure.
 from html import escape
 from typing import NamedTuple, Optional
 
-from compare import contradictions, noise, plan, plots, svg, table, verdict
+from compare import contradictions, disturbed, noise, plan, plots, svg, table, verdict
 from compare.paths import PATHS
 from compare.search import Goal
 from compare.svg import element
@@ -255,6 +255,9 @@ def doubts(document):
     said = [] if document.get("complete", True) else ["It was interrupted: rows are missing."]
     refused = contradictions.refused([*document["rows"], *({"rate": SEARCH, **each} for each in document.get("searches") or ())])
     said += [f"Refused, because their figures contradict each other: {', '.join(table.names(refused))}."] * bool(refused)
+    watched = [each for each in [*document["rows"], *(document.get("searches") or ())] if each["status"] == "ok"]
+    others = disturbed.in_short([(verdict.words(each), each) for each in watched])
+    said += [others] * bool(others)
     return said + [table.EMULATED] * any(path.get("emulated_cpu") for path in _paths(document).values())
 
 
