@@ -18,7 +18,8 @@ FOLDERS = ("--output", "--resume")      # options whose value is one
 
 # Values by which programs choose, and figures in words: nobody is named there.
 OURS = {"schema", "time", "where", "path", "transport", "tool", "status", "goal", "rate", "rates", "unit", "limit", "accelerator",
-        "goodput_at", "id", "severity", "icrc", "inject", "verbs", "rocescope"}
+        "goodput_at", "id", "severity", "icrc", "inject", "verbs", "rocescope", "by", "from", "generation", "generation_by", "verdict"}
+SENTENCES = "verdict"       # as a list; of a comparison it is one of our words
 # Where 1.2.3.4 is no address and x@y no user, but a kernel may be named after somebody.
 VERSIONS = {"versions", "kernel", "host_kernel", "cpu", "softroce", "driver"}
 KNOWN_USERS = {"root", "nobody"}
@@ -157,15 +158,15 @@ def _collect_command(names, command):
 
 # ---- the copy ----
 
-def _copied(names, value, key):
-    """key: of the value; below VERSIONS that one."""
+def _copied(names, value, key, is_sentence=False):
+    """key: of the value; below VERSIONS that one. is_sentence: of ours."""
     if isinstance(value, dict):
         return {name: _copied(names, each, key if key in VERSIONS else name) for name, each in value.items()}
     if isinstance(value, list):
-        return [_copied(names, each, key) for each in value]
+        return [_copied(names, each, None if key == SENTENCES else key, key == SENTENCES) for each in value]
     if not isinstance(value, str) or key in OURS:
         return value
-    return names.replace(value, True) if key in VERSIONS else _cleaned(names, value, key == "verdict")
+    return names.replace(value, True) if key in VERSIONS else _cleaned(names, value, is_sentence)
 
 
 def _cleaned(names, text, is_sentence):
