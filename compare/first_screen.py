@@ -94,7 +94,7 @@ class Line(NamedTuple):
             said.append(f"{_goal(self.search)} up to {table.rate_figure(self.searched)} Gbit/s{limit}")
         elif self.search and self.search["status"] == "ok":
             said.append("its sender kept no rate that was tried" if self.search["limit"] == "sender" else "no rate without loss was found")
-        return f"{self.words[0].upper()}{self.words[1:]} {_and(said)}." if said else ""
+        return f"{self.words[0].upper()}{self.words[1:]} {verdict.listed(said)}." if said else ""
 
 
 class Group(NamedTuple):
@@ -132,7 +132,7 @@ def title(document):
     kinds = list(dict.fromkeys(_where(name.partition(",")[0]) for name in paths))
     kinds = [words[0].lower() + words[1:] for words in kinds if words]
     machine = next((path["cpu"] for path in paths.values() if path.get("cpu")), "")
-    words = f"Comparison of transports {_and(kinds)}".strip()
+    words = f"Comparison of transports {verdict.listed(kinds)}".strip()
     return ", ".join(filter(None, (words, machine, (document.get("time") or "")[:10].replace("-", "\u2011"))))
 
 
@@ -187,10 +187,6 @@ def _as_sender(entry):
     return " as its sender counts" if entry.mark else ""
 
 
-def _and(words):
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
-
-
 # ---- findings ----
 
 def findings(document):
@@ -226,9 +222,9 @@ def _told(document):
 
 def _of_path(each, losses):
     """A finding, and which losses at one place it may explain: no counter tells whether it does."""
-    lost = _and(list(dict.fromkeys(line.words for _, line in losses)))
+    lost = verdict.listed(list(dict.fromkeys(line.words for _, line in losses)))
     why = f"perhaps why {lost} lost packets ({losses[0][0].words})" if lost else each["why"]
-    return Finding(f"{each['id']}, {_and(list(dict.fromkeys(each['ends'])))}: {each['found']}; {why}.", each["command"])
+    return Finding(f"{each['id']}, {verdict.listed(list(dict.fromkeys(each['ends'])))}: {each['found']}; {why}.", each["command"])
 
 
 def _of_loss(piece, line, path):
@@ -338,7 +334,7 @@ def markup(document, textures):
     """The page's beginning, below its title. textures: of plots.textures()."""
     found, more = groups(document)
     words = [_lead(group, found) for group in found] or _instead(document)
-    answers = [element("p", element("strong", _word(each)), class_="answer") for each in words]
+    answers = [element("p", element("strong", svg.words(each)), class_="answer") for each in words]
     drawn = picture(document, textures)
     seen = element("figure", element("figcaption", CAPTION), drawn) if drawn else ""
     said = [_sentences(group, len(found) > 1) for group in found]
@@ -347,7 +343,7 @@ def markup(document, textures):
 
 
 def _sentences(group, titled):
-    items = [element("li", _word(line.sentence)) for line in group.lines if line.sentence]
+    items = [element("li", svg.words(line.sentence)) for line in group.lines if line.sentence]
     return (element("h3", escape(group.title)) if titled else "") + element("ul", *items, class_="sentences")
 
 
@@ -362,10 +358,6 @@ def _instead(document):
 
 def _more(number):
     return [f"{number} more path{'s' * (number > 1)}: below."] * bool(number)
-
-
-def _word(text):
-    return escape(text.replace(" %", "\u00a0%"))
 
 
 def _findings(document):

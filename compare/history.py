@@ -20,20 +20,6 @@ BEYOND = ("more", "less")
 HEAD = ("begun (UTC)", "rocescope", "machine", "path", "delivered most", "least latency", "most without loss")
 CHANGED = ("transport", "tool", "what", "before", "after", "after / before")
 KINDS = ("name", "name", None, "number", "number", None)
-# Where there is no room for columns, each cell is a line with its column's name.
-NARROW = """
-@media screen and (max-width: 760px) {
-  thead { display: none; }
-  table, tbody, tr, td { display: block; }
-  td, td:first-child { padding: .05rem 0; }
-  td:empty { display: none; }
-  td.number { text-align: left; }
-  tr { padding: .4rem 0; }
-  tr + tr { border-top: 1px solid var(--grid); }
-  .first > * { border: 0; }
-  td[data-head]::before { content: attr(data-head) ": "; color: var(--dim); }
-}
-"""
 HOW = ("Each path is compared with the newest earlier run of the same path, CPU and NICs. A row changed if the ratio's interval, 95 % for all "
        "comparisons of this page together, does not include 1; a search, if its rate is outside of what the other one left open.")
 
@@ -148,7 +134,7 @@ def render(found):
     body = [element("h1", TITLE), element("p", escape(_count(found)), class_="dim"), _runs(found),
             element("h2", "What changed from run to run"), element("p", escape(_compared(did)), class_="dim"),
             *(_step(step) for step in did if step.beyond)]
-    return page.whole(TITLE, body, NARROW)
+    return page.whole(TITLE, body)
 
 
 def _count(found):
@@ -163,34 +149,27 @@ def _compared(did):
 
 
 def _runs(found):
-    lines, cells = [], [(run, cells) for run in found for cells in _cells(run)]
-    shown = [n for n, _ in enumerate(HEAD) if any(each[n:] and each[n] for _, each in cells)]
-    for number, (run, each) in enumerate(cells):
-        first = number == 0 or cells[number - 1][0] is not run
-        told = [(n, each[n] if first or n > 1 else "") for n in shown if n < len(each)]
-        lines.append(element("tr", *(_cell(run, *cell) for cell in told), class_="first" if first else None))
-    return _table([HEAD[n] for n in shown], lines)
+    """A line for each path of each run; of a run that cannot be read one that says why."""
+    return page.filled_table([(words, None) for words in HEAD], [page.Body([record for run in found for record in _records(run)])])
 
 
-def _cell(run, number, words):
-    if number or not words:
-        return element("td", escape(words or ""), data_head=HEAD[number])
+def _records(run):
     if not run.report:
-        return element("td", escape(f"{words}: {run.why}"), colspan=str(len(HEAD)))
-    link = element("a", escape(words), href=f"{quote(run.name)}/report.html")
-    return element("td", link + " interrupted" * (not run.report["complete"]))
+        return [page.Record([(escape(f"{run.name}: {run.why}"), None), *[("", None)] * (len(HEAD) - 1)], kind="first")]
+    begun = element("a", escape(run.begun.replace("T", " ").removesuffix("Z")), href=f"{quote(run.name)}/report.html")
+    begun += " interrupted" * (not run.report["complete"])
+    lines = [[begun, escape(run.report.get("rocescope") or "?"), *(escape(words or "") for words in cells)] for cells in _cells(run)]
+    return [page.Record([(words, None) for words in (["", "", *line[2:]] if number else line)], kind=None if number else "first")
+            for number, line in enumerate(lines)]
 
 
 def _cells(run):
-    """The cells of a run, a line for each of its paths."""
-    if not run.report:
-        return [(run.name,)]
+    """Those behind the run's own, a line for each of its paths. None: there is nothing."""
     lines, made = [], run.report
     for name, path in made["paths"].items():
         about = f"{path['cpu']}, {path['host_cpus']} CPUs, kernel {path['kernel']}"
         where = name if path.get("where") != "hosts" else f"{name}: {path['ends']}"
-        lines.append((made["time"].replace("T", " ").removesuffix("Z"), made.get("rocescope") or "?", about, where,
-                      *headline(_on(name, made["rows"]), _on(name, made.get("searches")))))
+        lines.append((about, where, *headline(_on(name, made["rows"]), _on(name, made.get("searches")))))
     return lines
 
 
@@ -202,17 +181,11 @@ def _step(step):
     words = [f"{name}: {_value(a)}, then {_value(b)}" for name, a, b in differs if a != b]
     more = [f"and {len(words) - TOLD} more"] * (len(words) > TOLD)
     told = "; ".join(words[:TOLD] + more) or "Versions and settings are the same."
-    lines = [element("tr", *(element("td", escape(cell), class_=kind, data_head=head) for cell, kind, head in
-                                  zip(cells, KINDS, CHANGED))) for cells in step.beyond]
+    records = [page.Record([(escape(cell), kind) for cell, kind in zip(cells, KINDS)]) for cells in step.beyond]
     shell = f"compare/compare diff .../{step.before.name} .../{step.after.name}"
-    return (element("h3", escape(title)) + element("p", escape(told)) + _table(CHANGED, lines)
+    return (element("h3", escape(title)) + element("p", escape(told)) + page.filled_table(list(zip(CHANGED, KINDS)), [page.Body(records)])
             + element("p", element("code", escape(shell)), class_="dim"))
 
 
 def _value(value):
     return "not known" if value is None else str(value)
-
-
-def _table(head, lines):
-    head = element("thead", element("tr", *(element("th", escape(words), scope="col") for words in head)))
-    return element("div", element("table", head, element("tbody", *lines)), class_="wide")

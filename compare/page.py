@@ -66,11 +66,11 @@ def render(document):
     return whole(_title(document), body)
 
 
-def whole(title, body, more=""):
-    """A page of these elements, which needs no other file. more: style of it alone."""
+def whole(title, body):
+    """A page of these elements, which needs no other file."""
     return ('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'{element("title", escape(title))}\n{element("style", svg.style() + _style() + more)}\n</head>\n<body>\n'
+            f'{element("title", escape(title))}\n{element("style", svg.style() + _style())}\n</head>\n<body>\n'
             + "\n".join(body) + "\n</body>\n</html>\n")
 
 
@@ -167,7 +167,7 @@ def _verdict(document):
     if document.get("seed") is not None:
         words.append(f"Seed {document['seed']}.")
     paths = [element("p", escape(table.path_words(path)), class_="dim") for path in _paths(document).values()]
-    sentences = "".join(element("p", _words(sentence)) for sentence in document.get("verdict") or ())
+    sentences = "".join(element("p", svg.words(sentence)) for sentence in document.get("verdict") or ())
     about = element("p", escape(" ".join(words)), class_="dim") + "".join(paths)
     return _folded("All sentences, and what the path is", (element("div", sentences, class_="verdict") if sentences else "") + about)
 
@@ -186,7 +186,7 @@ def _found(document):
                 known = {key: str(each.get(key) or "") for key in ("id", "severity", "found", "why", "command")}
                 words = ", ".join(filter(None, (side, known["severity"], known["id"])))
                 items.append(element("li", element("code", escape(known["command"])) if known["command"] else "",
-                                     element("span", _words(f"{words}: {'; '.join(filter(None, (known['found'], known['why'])))}"))))
+                                     element("span", svg.words(f"{words}: {'; '.join(filter(None, (known['found'], known['why'])))}"))))
     if not items:
         return ""
     return _folded(f"All {len(items)} findings of rocescope path", element("ul", *items, class_="findings")
@@ -273,14 +273,14 @@ def _hunt(part):
         lines.append(Record(cells))
     head = [(words, "number" if n > 1 else None) for n, words in enumerate(SEARCHED)]
     goal = element("p", escape(f"Goal: {part.entries[0].row['goal']}."), class_="dim")
-    return "\n".join([_h2(part), _table(head, [Body(lines)]), goal, _figures(part)])
+    return "\n".join([_h2(part), filled_table(head, [Body(lines)]), goal, _figures(part)])
 
 
 def _tried(parts):
     """Every trial, below the name of its search."""
     lines = [_trials(each, part.title) for part in parts for each in part.entries]
     head = [(words, "losses" if words == "where" else "number") for words in TRIED]
-    return element("h2", "All trials", id="trials") + _table(head, lines, "runs") if lines else ""
+    return element("h2", "All trials", id="trials") + filled_table(head, lines, "runs") if lines else ""
 
 
 def _trials(searched, title):
@@ -324,7 +324,7 @@ class Body(NamedTuple):
     anchor: Optional[str] = None
 
 
-def _table(head, bodies, kind=None):
+def filled_table(head, bodies, kind=None):
     """head: [(words, class)]. Columns that are empty in all rows are left out. In a narrow window a cell has its heading beside it."""
     shown = [n for n in range(len(head)) if any(_has_something(record.cells[n][0]) for body in bodies for record in body.records)]
     cells = "".join(element("th", escape(head[n][0]), class_=head[n][1], scope="col") for n in shown)
@@ -344,13 +344,8 @@ def _record(record, head, shown):
                    id=record.anchor, class_=record.kind)
 
 
-def _words(text):
-    """Escaped, and without a line break before a percent sign."""
-    return escape(text.replace(" %", "\u00a0%"))
-
-
 def _linked(anchor, words):
-    return element("a", _words(words), href=f"#{anchor}") if words else ""
+    return element("a", svg.words(words), href=f"#{anchor}") if words else ""
 
 
 def _transport(entry):
@@ -383,7 +378,7 @@ def _rows(entries):
         lines.append(Record(cells, kind=None if entry.words == before else "first"))
         before = entry.words
     head = [("transport", None), ("tool", None), *((words, kind) for words, kind, _ in columns)]
-    return _table(head, [Body(lines)])
+    return filled_table(head, [Body(lines)])
 
 
 def _figure(entry, words):
@@ -439,7 +434,7 @@ def _how_sure(part, document):
     figure = "latency" if sure and part.rows[0]["rate"] == PING_PONG else "goodput"
     head = [(f"{figure} of a / b", None), ("ratio", "number"), ("95 % interval of the ratio", "number"), ("pairs of runs", "number"),
             ("in words", None)]
-    return element("h3", "How sure") + _table(head, [Body(lines)]) if sure else ""
+    return element("h3", "How sure") + filled_table(head, [Body(lines)]) if sure else ""
 
 
 def _interval(low, high):
@@ -459,7 +454,7 @@ def _beside(rows):
     said = element("ul", *(element("li", escape(words)) for words in beside.why(rows)), class_="missing")
     head = [(words, "number" if 1 < n < 5 else None) for n, words in enumerate(beside.HEADS)]
     note = element("p", "Each ratio is that of runs of the same block, with its own 95 % interval.".replace(" %", "\u00a0%"), class_="dim")
-    return element("h2", BESIDE, id="beside") + note + _table(head, bodies) + said
+    return element("h2", BESIDE, id="beside") + note + filled_table(head, bodies) + said
 
 
 def _settings(document):
@@ -486,7 +481,7 @@ def _planned(parts):
     lines = [Record([(escape(_label(key)), "dim"), *(("usual" if part.get(key) is None else escape(_fact(part[key])), None) for part in parts)])
              for key in keys]
     head = [("key of the plan", None), *((f"part {number}", None) for number in range(1, len(parts) + 1))]
-    return _table(head, [Body(lines)], "facts plan") if keys else ""
+    return filled_table(head, [Body(lines)], "facts plan") if keys else ""
 
 
 def _of_ends(ends):
@@ -537,7 +532,7 @@ def _runs(parts):
             heading = entry.sign + escape(name) + _small(_cost(entry.row))
             bodies.append(Body([_run(entry, anchor, run) for anchor, run in entry.runs], heading, entry.anchor))
     head = [(words, "losses" if words == "where" else "number") for words in RUN_COLUMNS]
-    return element("h2", "All runs", id="runs") + (_table(head, bodies, "runs") if bodies else element("p", "There are none."))
+    return element("h2", "All runs", id="runs") + (filled_table(head, bodies, "runs") if bodies else element("p", "There are none."))
 
 
 def _cost(row):

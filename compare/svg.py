@@ -47,6 +47,11 @@ def _number(value):
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
+def words(plain):
+    """Text for an element of HTML: escaped, and without a line break before a percent sign."""
+    return html.escape(plain.replace(" %", "\u00a0%"))
+
+
 def text(x, y, words, anchor=None, **attributes):
     return element("text", html.escape(words), x=float(x), y=float(y), text_anchor=anchor, **attributes)
 

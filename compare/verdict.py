@@ -96,9 +96,9 @@ def _best(section, comparisons):
         first += f", {table.ratio_words(worse[0])} {'as long as ' * time}{words(worse[0]['b'])}"
     said = [_sentence(first)]
     if few:
-        said.append(_sentence(f"{_list(few)} had too few figures to be compared"))
+        said.append(_sentence(f"{listed(few)} had too few figures to be compared"))
     if alike:
-        said.append(_sentence(f"{_list(alike)} differ{'s' if len(alike) == 1 else ''} from it only by noise"))
+        said.append(_sentence(f"{listed(alike)} differ{'s' if len(alike) == 1 else ''} from it only by noise"))
     return said
 
 
@@ -112,7 +112,7 @@ def _losses(section):
     lost += [f"{words(row)} lost {messages_lost(row)} of the messages" for row in section if row not in known and messages_lost(row)]
     if len(none) == len(section) > 1:
         return ["Nothing was lost."]
-    return ([f"Nothing was lost by {_list(none)}."] if none else []) + [_sentence("; ".join(lost)) for _ in lost[:1]]
+    return ([f"Nothing was lost by {listed(none)}."] if none else []) + [_sentence("; ".join(lost)) for _ in lost[:1]]
 
 
 def messages_lost(row):
@@ -156,5 +156,6 @@ def words(row):
     return f"{plan.transport(row['transport']).words}{'' if row['tool'] == 'rocescope' else ' by ' + row['tool']}"
 
 
-def _list(names):
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def listed(names):
+    """'a, b and c'; '' of none."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
