@@ -84,8 +84,8 @@ struct goback_runs {
 void goback_add(struct goback_runs *to, struct goback *g, bool lossy);
 
 /*
- * Adds the symptoms. all: of all QPs of the requester. What a QP does often is told, and what it does seldom if all do it often: right
- * QPs of another program do not hide it. All packets of both directions were taken.
+ * Adds the symptoms. all: of all QPs between the two hosts. A QP is told of what it does often, and of what it does seldom if all of
+ * them together do it often: right QPs of another program do not hide it. All packets of both directions were taken.
  */
 void goback_conclude(struct goback *g, struct symptoms *symptoms, const struct goback_runs *all);
 

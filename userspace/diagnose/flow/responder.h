@@ -137,7 +137,7 @@ struct responder_answer {
  */
 bool responder_study_answer(struct responder_study *r, struct symptoms *symptoms, const struct responder_answer *a);
 
-/* NAKs of the QPs of one responder. */
+/* NAKs of the QPs between two hosts, which answer requests of one direction. */
 struct responder_naks {
 	__u64 odd;   /* for another PSN than the missing one, or for the packet in front of that one, which came */
 	__u64 other; /* for other packets that came: they are lost behind this place */
